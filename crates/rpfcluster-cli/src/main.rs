@@ -1,0 +1,2 @@
+//! The command `rpf`.
+fn main() {}

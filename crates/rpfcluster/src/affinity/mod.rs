@@ -1,0 +1,30 @@
+//! What the spectral step needs to know of a similarity, and nothing more.
+//!
+//! Every affinity is symmetric and non-negative. The spectral code never sees which one it works on: it asks for
+//! degrees, for products with a block of vectors, and (Nystrom, small dense problems) for single columns.
+
+mod components;
+mod sparse;
+
+pub use components::Components;
+pub use sparse::{SparseAffinity, Weights};
+
+/// A symmetric, non-negative similarity over `n` points.
+///
+/// All results must be the same bits for any number of threads: a sum runs in one fixed order.
+pub trait Affinity: Sync {
+    /// Number of points.
+    fn n(&self) -> usize;
+
+    /// Row sums.
+    fn degrees(&self) -> Vec<f64>;
+
+    /// `y = A x` for `b` vectors at once; `x` and `y` are n x b, row-major.
+    fn apply(&self, x: &[f64], y: &mut [f64], b: usize);
+
+    /// Column `j` in full, into `out` (length n).
+    fn column(&self, j: usize, out: &mut [f64]);
+
+    /// The connected components, or `None` when the graph cannot fall apart (a positive constant everywhere).
+    fn components(&self) -> Option<Components>;
+}
