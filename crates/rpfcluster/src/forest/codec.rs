@@ -1,0 +1,154 @@
+//! A forest as sections of a model file, and back.
+//!
+//! Each array of all trees is one section; the number of inner nodes of each tree says where one tree ends.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::tree::{Cuts, Tree};
+use super::{Forest, ForestParams};
+use crate::error::{Error, Result};
+use crate::model::{Container, Piece, Sections, read};
+use crate::points::Precision;
+
+/// The part of a forest that is not an array.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Head {
+    params: ForestParams,
+    n: usize,
+    d: usize,
+    precision: Precision,
+    exponent: i32,
+    trees: usize,
+}
+
+/// A forest's small parts, made before the sections that borrow them.
+pub(crate) struct Encoded {
+    head: String,
+    inner: Vec<u32>,
+    draws: Vec<u32>,
+}
+
+impl Forest {
+    pub(crate) fn encode(&self) -> Result<Encoded> {
+        let head = Head {
+            params: self.params.clone(),
+            n: self.n,
+            d: self.d,
+            precision: self.precision,
+            exponent: self.exponent,
+            trees: self.trees.len(),
+        };
+        let head = serde_json::to_string(&head)
+            .map_err(|e| Error::Model { problem: format!("cannot be written: {e}") })?;
+        let draws = self
+            .trees
+            .iter()
+            .enumerate()
+            .flat_map(|(t, tree)| tree.draws.iter().flat_map(move |&(node, draw)| [t as u32, node, draw]))
+            .collect();
+        Ok(Encoded { head, inner: self.trees.iter().map(|t| t.right.len() as u32).collect(), draws })
+    }
+
+    pub(crate) fn add_sections<'a>(&'a self, small: &'a Encoded, sections: &mut Sections<'a>) {
+        sections.add("forest", vec![Piece::Bytes(small.head.as_bytes())]);
+        sections.add("inner", vec![Piece::U32(&small.inner)]);
+        sections.add("draws", vec![Piece::U32(&small.draws)]);
+        sections.add("right", self.trees.iter().map(|t| Piece::U32(&t.right)).collect());
+        let cuts = self.trees.iter().map(|t| match &t.cuts {
+            Cuts::F32(cuts) => Piece::F32(cuts),
+            Cuts::F64(cuts) => Piece::F64(cuts),
+        });
+        sections.add("cuts", cuts.collect());
+        sections.add("starts", self.trees.iter().map(|t| Piece::U32(&t.starts)).collect());
+        sections.add("members", self.trees.iter().map(|t| Piece::U32(&t.members)).collect());
+    }
+
+    pub(crate) fn from_container(file: &Container<'_>) -> Result<Self> {
+        let damaged = |problem: String| Error::Model { problem: format!("is damaged: {problem}") };
+        let head: Head = serde_json::from_slice(file.section("forest")?)
+            .map_err(|e| damaged(format!("section forest: {e}")))?;
+        let inner = file.u32s("inner")?;
+        let total: usize = inner.iter().map(|&i| i as usize).sum();
+        let right = file.u32s("right")?;
+        let starts = file.u32s("starts")?;
+        let members = file.u32s("members")?;
+        let cuts = match head.precision {
+            Precision::F32 => Cuts::F32(file.f32s("cuts")?),
+            Precision::F64 => Cuts::F64(file.f64s("cuts")?),
+        };
+        let trees = head.trees;
+        let fits = inner.len() == trees
+            && trees == head.params.trees
+            && right.len() == total
+            && cuts.len() == total
+            && starts.len() == total + 2 * trees
+            && head.n.checked_mul(trees) == Some(members.len())
+            && head.n > 0
+            && head.d > 0;
+        if !fits {
+            return Err(damaged("its sections do not fit each other".into()));
+        }
+        let mut forest = Forest {
+            params: head.params,
+            n: head.n,
+            d: head.d,
+            precision: head.precision,
+            exponent: head.exponent.clamp(-1000, 120),
+            trees: Vec::with_capacity(trees),
+        };
+        let mut at = 0;
+        for (t, &inner) in inner.iter().enumerate() {
+            let nodes = at..at + inner as usize;
+            let leaves = at + 2 * t..at + 2 * t + inner as usize + 2;
+            forest.trees.push(Tree {
+                right: right[nodes.clone()].to_vec(),
+                cuts: match &cuts {
+                    Cuts::F32(cuts) => Cuts::F32(cuts[nodes.clone()].to_vec()),
+                    Cuts::F64(cuts) => Cuts::F64(cuts[nodes].to_vec()),
+                },
+                draws: Vec::new(),
+                starts: Arc::from(&starts[leaves]),
+                members: Arc::from(&members[t * head.n..(t + 1) * head.n]),
+            });
+            at += inner as usize;
+        }
+        for draw in file.u32s("draws")?.chunks(3) {
+            match (draw, draw.first().and_then(|&t| forest.trees.get_mut(t as usize))) {
+                (&[_, node, draw], Some(tree)) => tree.draws.push((node, draw)),
+                _ => return Err(damaged("section draws names a tree that is not there".into())),
+            }
+        }
+        forest.check()?;
+        Ok(forest)
+    }
+
+    /// The model file's bytes.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let small = self.encode()?;
+        let mut sections = Sections::default();
+        self.add_sections(&small, &mut sections);
+        let mut bytes = Vec::new();
+        let written = sections.write(&mut bytes);
+        written.map_err(|e| Error::Model { problem: format!("cannot be written: {e}") })?;
+        Ok(bytes)
+    }
+
+    /// A forest from a model file's bytes, checked.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        Self::from_container(&Container::parse(bytes)?)
+    }
+
+    /// Writes a model file, whole or not at all.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        let small = self.encode()?;
+        let mut sections = Sections::default();
+        self.add_sections(&small, &mut sections);
+        sections.save(path.as_ref())
+    }
+
+    /// Reads the forest of a model file.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        Self::from_bytes(&read(path.as_ref())?)
+    }
+}

@@ -1,0 +1,216 @@
+//! rpForests, Algorithm 1 of the paper: T random projection trees over the same points.
+//!
+//! `params` what can be chosen, `project` r·x in a fixed order, `split` directions and cuts, `grow` one tree, `tree`
+//! its storage, `route` new points, `codec` bytes.
+
+mod codec;
+mod grow;
+mod params;
+mod project;
+mod route;
+mod split;
+mod tree;
+
+use rayon::prelude::*;
+
+pub use params::{Direction, ForestParams, Split};
+pub(crate) use tree::Tree;
+
+use crate::error::{Error, Result};
+use crate::kernel::{LeafCodes, LeafMatrix};
+use crate::observe::{Observer, Stage, check};
+use crate::points::{Points, Precision, Real};
+use project::Rows;
+
+/// A grown forest.
+///
+/// ```
+/// use rpfcluster::{Forest, ForestParams, Points};
+/// let values: Vec<f32> = (0..400).map(|i| (i * i % 89) as f32).collect();
+/// let points = Points::new(&values, 200, 2)?;
+/// let forest = Forest::grow(&points, &ForestParams { trees: 20, ..Default::default() })?;
+/// // A training row ends in the leaf it grew up in.
+/// assert_eq!(forest.route(&points)?, forest.leaves().codes().clone());
+/// # Ok::<(), rpfcluster::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Forest {
+    pub(crate) params: ForestParams,
+    pub(crate) n: usize,
+    pub(crate) d: usize,
+    pub(crate) precision: Precision,
+    /// Directions are scaled by two to this power; 0 for ordinary data.
+    pub(crate) exponent: i32,
+    pub(crate) trees: Vec<Tree>,
+}
+
+impl Forest {
+    /// Grows a forest in the current thread pool.
+    pub fn grow<R: Real>(points: &Points<R>, params: &ForestParams) -> Result<Self> {
+        Self::grow_observed(points, params, &crate::observe::Silent)
+    }
+
+    /// Grows a forest, telling `observer` about each tree.
+    pub fn grow_observed<R: Real>(
+        points: &Points<R>,
+        params: &ForestParams,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        params.validate()?;
+        let (n, d) = (points.n(), points.d());
+        let exponent = split::scale_exponent(points.largest());
+        let rows = Rows::new(points);
+        observer.begin(Stage::Grow, params.trees as u64);
+        let trees: Result<Vec<Tree>> = (0..params.trees)
+            .into_par_iter()
+            .with_max_len(1)
+            .map_init(
+                || grow::Scratch::new(n),
+                |scratch, tree| {
+                    check(observer)?;
+                    let grown = grow::grow_tree(&rows, n, d, params, exponent, tree, scratch);
+                    observer.advance(Stage::Grow, 1);
+                    Ok(grown)
+                },
+            )
+            .collect();
+        observer.end(Stage::Grow);
+        Ok(Forest { params: params.clone(), n, d, precision: R::PRECISION, exponent, trees: trees? })
+    }
+
+    /// What the forest was grown with.
+    pub fn params(&self) -> &ForestParams {
+        &self.params
+    }
+
+    /// Points it was grown on.
+    pub fn n(&self) -> usize {
+        self.n
+    }
+
+    /// Columns of the data.
+    pub fn d(&self) -> usize {
+        self.d
+    }
+
+    /// Width of the data it was grown on.
+    pub fn precision(&self) -> Precision {
+        self.precision
+    }
+
+    /// Number of trees.
+    pub fn trees(&self) -> usize {
+        self.trees.len()
+    }
+
+    /// Depth of the deepest leaf of each tree.
+    pub fn depths(&self) -> Vec<usize> {
+        self.trees.par_iter().map(Tree::depth).collect()
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        let width = match self.precision {
+            Precision::F32 => 4,
+            Precision::F64 => 8,
+        };
+        self.trees
+            .iter()
+            .map(|t| t.right.len() * (4 + width) + t.draws.len() * 8 + (t.starts.len() + t.members.len()) * 4)
+            .sum()
+    }
+
+    /// The leaves as grown.
+    pub fn leaves(&self) -> LeafMatrix {
+        LeafMatrix::as_grown(self)
+    }
+
+    /// The leaves as they would be had the forest been grown with this larger `min_node`; nothing is grown again.
+    pub fn leaves_at(&self, min_node: usize) -> Result<LeafMatrix> {
+        if min_node < self.params.min_node {
+            let expected = format!("at least {}, the value the forest was grown with", self.params.min_node);
+            return Err(crate::error::parameter("min_node", min_node, expected));
+        }
+        if min_node == self.params.min_node {
+            Ok(self.leaves())
+        } else {
+            Ok(LeafMatrix::coarser(self, min_node))
+        }
+    }
+
+    /// The leaves of the trees `from..to` only, at the given `min_node`: a smaller forest for nothing.
+    pub fn leaves_of_trees(&self, trees: std::ops::Range<usize>, min_node: usize) -> Result<LeafMatrix> {
+        let expected = || format!("within 0..{}", self.trees.len());
+        if trees.start >= trees.end || trees.end > self.trees.len() {
+            return Err(crate::error::parameter("trees", format!("{trees:?}"), expected()));
+        }
+        Ok(self.leaves_at(min_node)?.subset(trees))
+    }
+
+    /// The leaf of each row of `points` in each tree (leaves as grown). Rows of another width are rounded to the
+    /// forest's own first.
+    pub fn route<R: Real>(&self, points: &Points<R>) -> Result<LeafCodes> {
+        self.route_observed(points, &crate::observe::Silent)
+    }
+
+    /// As [`Forest::route`], telling `observer` about each tree.
+    pub fn route_observed<R: Real>(&self, points: &Points<R>, observer: &dyn Observer) -> Result<LeafCodes> {
+        if points.d() != self.d {
+            return Err(Error::Columns { got: points.d(), expected: self.d });
+        }
+        if R::PRECISION == self.precision {
+            return self.route_rows(&Rows::new(points), points.n(), observer);
+        }
+        match self.precision {
+            Precision::F32 => self.route_converted::<R, f32>(points, observer),
+            Precision::F64 => self.route_converted::<R, f64>(points, observer),
+        }
+    }
+
+    fn route_converted<R: Real, W: Real>(
+        &self,
+        points: &Points<R>,
+        observer: &dyn Observer,
+    ) -> Result<LeafCodes> {
+        let mut values = vec![W::default(); points.n() * self.d];
+        for (row, out) in values.chunks_exact_mut(self.d).enumerate() {
+            points.copy_row(row, out);
+        }
+        // Rounding to f32 may have made an infinity: check again.
+        let points = Points::new(&values, points.n(), self.d)?;
+        self.route_rows(&Rows::new(&points), points.n(), observer)
+    }
+
+    fn route_rows<R: Real>(&self, rows: &Rows<R>, n: usize, observer: &dyn Observer) -> Result<LeafCodes> {
+        observer.begin(Stage::Route, self.trees.len() as u64);
+        let mut codes = vec![0u32; n * self.trees.len()];
+        let done: Result<()> = codes
+            .par_chunks_exact_mut(n)
+            .zip(&self.trees)
+            .enumerate()
+            .with_max_len(1)
+            .map_init(route::RouteScratch::new, |scratch, (number, (leaves, tree))| {
+                check(observer)?;
+                route::route_tree(self, number, tree, rows, scratch, leaves);
+                observer.advance(Stage::Route, 1);
+                Ok(())
+            })
+            .collect();
+        observer.end(Stage::Route);
+        done.map(|()| LeafCodes::new(n, self.trees.len(), codes))
+    }
+
+    /// Whether the stored arrays describe a forest; what a model file must pass before it is used.
+    pub fn check(&self) -> Result<()> {
+        self.params.validate()?;
+        for (number, tree) in self.trees.iter().enumerate() {
+            let problem = match tree.check(self.n) {
+                Ok(()) if tree.cuts.precision() == self.precision => continue,
+                Ok(()) => "has cuts of another width".into(),
+                Err(problem) => problem,
+            };
+            return Err(Error::Model { problem: format!("is damaged: tree {}: {problem}", number + 1) });
+        }
+        Ok(())
+    }
+}

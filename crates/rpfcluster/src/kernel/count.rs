@@ -1,0 +1,172 @@
+//! In how many trees does one row share a leaf with every other? The one place where pairs are counted.
+//!
+//! Rows are visited in the order of the first tree's leaves: neighbours in space follow each other, so their leaf
+//! lists and counters are still in the cache. Each thread has one counter per point and a list of those touched;
+//! memory grows with what is kept of a row, not with the pairs seen.
+
+use rayon::prelude::*;
+
+use super::codes::LeafCodes;
+use super::leaf_matrix::LeafMatrix;
+use crate::error::Result;
+use crate::observe::{Observer, Stage, check};
+
+/// Rows one task counts before it looks for cancellation.
+const CHUNK: usize = 1024;
+
+/// Rows whose leaf numbers are laid out at a time, so that they need not be laid out for all.
+const WINDOWS: usize = 4;
+const WINDOW_AT_LEAST: usize = 1 << 16;
+
+/// Counters of one thread.
+pub(crate) struct Counter {
+    counts: Vec<u16>,
+    touched: Vec<u32>,
+}
+
+/// What was counted for one row.
+pub(crate) struct Counted<'a> {
+    /// Points that share at least one leaf with the row, in no particular order, the row itself included.
+    pub touched: &'a [u32],
+    /// For every point, in how many trees; zero for points not touched.
+    pub counts: &'a [u16],
+}
+
+impl Counter {
+    fn new(n: usize) -> Self {
+        Counter { counts: vec![0; n], touched: vec![0; n + 1] }
+    }
+
+    /// Counts the row that lies in `leaf(t)` of tree t and shows the counts to `look`.
+    fn count<T>(
+        &mut self,
+        matrix: &LeafMatrix,
+        leaf: impl Fn(usize) -> u32,
+        look: impl FnOnce(Counted<'_>) -> T,
+    ) -> T {
+        let mut seen = 0;
+        for (t, tree) in matrix.tree_leaves().iter().enumerate() {
+            for &j in tree.leaf(leaf(t)) {
+                let count = &mut self.counts[j as usize];
+                // Written always, kept only when the point is new: no branch to mispredict.
+                self.touched[seen] = j;
+                seen += usize::from(*count == 0);
+                *count += 1;
+            }
+        }
+        let touched = &self.touched[..seen];
+        let result = look(Counted { touched, counts: &self.counts });
+        for &j in touched {
+            self.counts[j as usize] = 0;
+        }
+        result
+    }
+}
+
+/// Counts every training row and collects what `keep` makes of it: one result for each chunk of rows, with the rows
+/// in the order of the first tree's leaves (`order` gives the row of each position).
+pub(crate) fn count_training<T: Send>(
+    matrix: &LeafMatrix,
+    observer: &dyn Observer,
+    fresh: impl Fn() -> T + Sync,
+    keep: impl Fn(&mut T, usize, Counted<'_>) + Sync,
+) -> Result<Vec<T>> {
+    let n = matrix.n();
+    let order = &matrix.tree_leaves()[0].members;
+    observer.begin(Stage::Kernel, n as u64);
+    let mut results = Vec::new();
+    if matrix.has_codes() {
+        let codes = matrix.codes();
+        results = count_chunks(
+            matrix,
+            0..n,
+            observer,
+            &fresh,
+            &keep,
+            |p| order[p] as usize,
+            |p, t| codes.get(order[p] as usize, t),
+        )?;
+    } else {
+        let mut position = vec![0u32; n];
+        for (p, &row) in order.iter().enumerate() {
+            position[row as usize] = p as u32;
+        }
+        let window = n.div_ceil(WINDOWS).max(WINDOW_AT_LEAST).next_multiple_of(CHUNK).min(n);
+        for from in (0..n).step_by(window) {
+            let to = (from + window).min(n);
+            let codes = window_codes(matrix, &position, from..to);
+            let width = to - from;
+            let counted = count_chunks(
+                matrix,
+                from..to,
+                observer,
+                &fresh,
+                &keep,
+                |p| order[p] as usize,
+                |p, t| codes[t * width + (p - from)],
+            )?;
+            results.extend(counted);
+        }
+    }
+    observer.end(Stage::Kernel);
+    Ok(results)
+}
+
+/// Counts rows given by their leaf numbers against the training points, in their own order.
+pub(crate) fn count_rows<T: Send>(
+    matrix: &LeafMatrix,
+    codes: &LeafCodes,
+    observer: &dyn Observer,
+    fresh: impl Fn() -> T + Sync,
+    keep: impl Fn(&mut T, usize, Counted<'_>) + Sync,
+) -> Result<Vec<T>> {
+    observer.begin(Stage::Kernel, codes.n() as u64);
+    let results = count_chunks(matrix, 0..codes.n(), observer, &fresh, &keep, |p| p, |p, t| codes.get(p, t))?;
+    observer.end(Stage::Kernel);
+    Ok(results)
+}
+
+fn count_chunks<T: Send>(
+    matrix: &LeafMatrix,
+    positions: std::ops::Range<usize>,
+    observer: &dyn Observer,
+    fresh: &(impl Fn() -> T + Sync),
+    keep: &(impl Fn(&mut T, usize, Counted<'_>) + Sync),
+    row: impl Fn(usize) -> usize + Sync,
+    code: impl Fn(usize, usize) -> u32 + Sync,
+) -> Result<Vec<T>> {
+    let starts: Vec<usize> = positions.clone().step_by(CHUNK).collect();
+    starts
+        .into_par_iter()
+        .map_init(
+            || Counter::new(matrix.n()),
+            |counter, from| {
+                check(observer)?;
+                let to = (from + CHUNK).min(positions.end);
+                let mut result = fresh();
+                for p in from..to {
+                    counter.count(matrix, |t| code(p, t), |counted| keep(&mut result, row(p), counted));
+                }
+                observer.advance(Stage::Kernel, (to - from) as u64);
+                Ok(result)
+            },
+        )
+        .collect()
+}
+
+/// Leaf numbers of the rows at `positions` of the first tree's order, tree after tree.
+fn window_codes(matrix: &LeafMatrix, position: &[u32], positions: std::ops::Range<usize>) -> Vec<u32> {
+    let width = positions.len();
+    let mut codes = vec![0u32; width * matrix.trees()];
+    codes.par_chunks_exact_mut(width).zip(matrix.tree_leaves()).for_each(|(codes, tree)| {
+        for leaf in 0..tree.count() as u32 {
+            for &i in tree.leaf(leaf) {
+                let p = (position[i as usize] as usize).wrapping_sub(positions.start);
+                if p < width {
+                    codes[p] = leaf;
+                }
+            }
+        }
+    });
+    codes
+}

@@ -1,0 +1,39 @@
+//! The whole kernel matrix, for small n and for people who want to look at it.
+
+use rayon::prelude::*;
+
+use super::codes::LeafCodes;
+use super::leaf_matrix::LeafMatrix;
+
+impl LeafMatrix {
+    /// Row `i` of S: its similarity to every training row.
+    pub fn row(&self, i: usize) -> Vec<f64> {
+        self.row_of(self.codes(), i)
+    }
+
+    /// The similarity of row `i` of `codes` to every training row.
+    pub fn row_of(&self, codes: &LeafCodes, i: usize) -> Vec<f64> {
+        let mut counts = vec![0u16; self.n()];
+        for (t, tree) in self.tree_leaves().iter().enumerate() {
+            for &j in tree.leaf(codes.get(i, t)) {
+                counts[j as usize] += 1;
+            }
+        }
+        let trees = self.trees() as f64;
+        counts.into_iter().map(|c| f64::from(c) / trees).collect()
+    }
+
+    /// S in full, n x n, row after row.
+    pub fn dense(&self) -> Vec<f64> {
+        self.dense_of(self.codes())
+    }
+
+    /// The similarity of every row of `codes` to every training row, m x n, row after row.
+    pub fn dense_of(&self, codes: &LeafCodes) -> Vec<f64> {
+        let mut all = vec![0.0; codes.n() * self.n()];
+        all.par_chunks_mut(self.n())
+            .enumerate()
+            .for_each(|(i, row)| row.copy_from_slice(&self.row_of(codes, i)));
+        all
+    }
+}

@@ -1,0 +1,169 @@
+//! Z: which points are in which leaf. Shares its lists with the forest it came from.
+
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use rayon::prelude::*;
+
+use super::codes::LeafCodes;
+use crate::forest::Forest;
+
+/// The leaves of one tree at one `min_node`.
+#[derive(Debug, Clone)]
+pub(crate) struct TreeLeaves {
+    /// Where each leaf begins in `members`; one more entry holds their number.
+    pub starts: Arc<[u32]>,
+    /// The points, leaf by leaf, ascending within a leaf of the tree as grown.
+    pub members: Arc<[u32]>,
+    /// For each leaf as grown, the leaf it is part of here; `None` when they are the same.
+    becomes: Option<Arc<[u32]>>,
+}
+
+impl TreeLeaves {
+    #[inline(always)]
+    pub fn leaf(&self, leaf: u32) -> &[u32] {
+        let leaf = leaf as usize;
+        &self.members[self.starts[leaf] as usize..self.starts[leaf + 1] as usize]
+    }
+
+    #[inline(always)]
+    pub fn size(&self, leaf: u32) -> u32 {
+        self.starts[leaf as usize + 1] - self.starts[leaf as usize]
+    }
+
+    pub fn count(&self) -> usize {
+        self.starts.len() - 1
+    }
+}
+
+/// The matrix Z of the paper's kernel S = Z Zᵀ / T.
+#[derive(Debug)]
+pub struct LeafMatrix {
+    n: usize,
+    leaves: Vec<TreeLeaves>,
+    /// The first column of Z that belongs to each tree; the last entry is the number of columns.
+    first: Vec<usize>,
+    codes: OnceLock<LeafCodes>,
+}
+
+impl LeafMatrix {
+    pub(crate) fn as_grown(forest: &Forest) -> Self {
+        let leaves = forest
+            .trees
+            .iter()
+            .map(|t| TreeLeaves { starts: t.starts.clone(), members: t.members.clone(), becomes: None })
+            .collect();
+        Self::from_trees(forest.n, leaves)
+    }
+
+    pub(crate) fn coarser(forest: &Forest, min_node: usize) -> Self {
+        let leaves = forest
+            .trees
+            .par_iter()
+            .map(|tree| {
+                let (starts, becomes) = tree.coarser(min_node);
+                TreeLeaves {
+                    starts: Arc::from(starts),
+                    members: tree.members.clone(),
+                    becomes: Some(Arc::from(becomes)),
+                }
+            })
+            .collect();
+        Self::from_trees(forest.n, leaves)
+    }
+
+    fn from_trees(n: usize, leaves: Vec<TreeLeaves>) -> Self {
+        let mut first = vec![0];
+        for tree in &leaves {
+            first.push(first[first.len() - 1] + tree.count());
+        }
+        LeafMatrix { n, leaves, first, codes: OnceLock::new() }
+    }
+
+    /// Only these trees.
+    pub(crate) fn subset(&self, trees: Range<usize>) -> Self {
+        Self::from_trees(self.n, self.leaves[trees].to_vec())
+    }
+
+    /// Number of points.
+    pub fn n(&self) -> usize {
+        self.n
+    }
+
+    /// Number of trees, T.
+    pub fn trees(&self) -> usize {
+        self.leaves.len()
+    }
+
+    /// Number of leaves of all trees.
+    pub fn columns(&self) -> usize {
+        self.first[self.leaves.len()]
+    }
+
+    /// The first column of Z that belongs to `tree`.
+    pub fn first_column(&self, tree: usize) -> usize {
+        self.first[tree]
+    }
+
+    /// The points of a leaf.
+    pub fn members(&self, tree: usize, leaf: u32) -> &[u32] {
+        self.leaves[tree].leaf(leaf)
+    }
+
+    /// Mean number of points that share a leaf with a point, itself included, averaged over points and trees.
+    pub fn mean_leaf(&self) -> f64 {
+        let squares: f64 = self
+            .leaves
+            .iter()
+            .map(|t| {
+                t.starts.windows(2).map(|w| f64::from(w[1] - w[0]) * f64::from(w[1] - w[0])).sum::<f64>()
+            })
+            .sum();
+        squares / (self.n as f64 * self.trees() as f64)
+    }
+
+    pub(crate) fn tree_leaves(&self) -> &[TreeLeaves] {
+        &self.leaves
+    }
+
+    /// The leaf of every training row in every tree; made on first use and kept (4 bytes a row and tree).
+    pub fn codes(&self) -> &LeafCodes {
+        self.codes.get_or_init(|| {
+            let mut codes = vec![0u32; self.n * self.trees()];
+            codes.par_chunks_exact_mut(self.n).zip(&self.leaves).for_each(|(codes, tree)| {
+                for leaf in 0..tree.count() as u32 {
+                    for &i in tree.leaf(leaf) {
+                        codes[i as usize] = leaf;
+                    }
+                }
+            });
+            LeafCodes::new(self.n, self.trees(), codes)
+        })
+    }
+
+    /// Whether [`LeafMatrix::codes`] has been made.
+    pub(crate) fn has_codes(&self) -> bool {
+        self.codes.get().is_some()
+    }
+
+    /// Leaf numbers as the forest gives them for routed rows, turned into leaf numbers of this `min_node`.
+    pub fn adapt(&self, mut routed: LeafCodes) -> LeafCodes {
+        if self.leaves.iter().any(|t| t.becomes.is_some()) {
+            let (n, trees) = (routed.n(), self.trees());
+            let mut codes = routed.as_slice()[..n * trees].to_vec();
+            codes.par_chunks_exact_mut(n.max(1)).zip(&self.leaves).for_each(|(codes, tree)| {
+                if let Some(becomes) = &tree.becomes {
+                    codes.iter_mut().for_each(|code| *code = becomes[*code as usize]);
+                }
+            });
+            routed = LeafCodes::new(n, trees, codes);
+        }
+        routed
+    }
+
+    /// S_ij for two training rows.
+    pub fn pair(&self, i: usize, j: usize) -> f64 {
+        let codes = self.codes();
+        codes.shared(i, codes, j) as f64 / self.trees() as f64
+    }
+}

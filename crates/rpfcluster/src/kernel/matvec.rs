@@ -1,0 +1,102 @@
+//! S times a block of vectors without S: y = Z (Zᵀ x) / T, O(n T) time, for any n.
+//!
+//! A group of trees at a time: first the sums of x over the leaves of each tree (one task a tree, rows in order),
+//! then every row adds up the sums of its leaves (one task a chunk of rows, trees in order). Each sum runs in one
+//! order whatever the number of threads. A leaf number is read once for all vectors of the block.
+
+use rayon::prelude::*;
+
+use super::codes::LeafCodes;
+use super::leaf_matrix::LeafMatrix;
+
+/// Trees whose leaf sums are held at a time.
+const GROUP: usize = 8;
+/// Rows of one task.
+const ROWS: usize = 8192;
+
+/// Calls `$body` with the constant `B` set to `$b` for the widths that occur, so that inner loops unroll.
+macro_rules! with_width {
+    ($b:expr, $f:ident, $($arg:expr),*) => {
+        match $b {
+            1 => $f::<1>($($arg),*), 2 => $f::<2>($($arg),*), 3 => $f::<3>($($arg),*), 4 => $f::<4>($($arg),*),
+            5 => $f::<5>($($arg),*), 6 => $f::<6>($($arg),*), 7 => $f::<7>($($arg),*), 8 => $f::<8>($($arg),*),
+            9 => $f::<9>($($arg),*), 10 => $f::<10>($($arg),*), 11 => $f::<11>($($arg),*), 12 => $f::<12>($($arg),*),
+            13 => $f::<13>($($arg),*), 14 => $f::<14>($($arg),*), 15 => $f::<15>($($arg),*), _ => $f::<16>($($arg),*),
+        }
+    };
+}
+
+impl LeafMatrix {
+    /// Row sums of S.
+    pub fn degrees(&self) -> Vec<f64> {
+        let codes = self.codes();
+        let trees = self.trees() as f64;
+        let mut degrees = vec![0.0; self.n()];
+        degrees.par_chunks_mut(ROWS).enumerate().for_each(|(chunk, out)| {
+            let from = chunk * ROWS;
+            for (t, tree) in self.tree_leaves().iter().enumerate() {
+                for (out, &leaf) in out.iter_mut().zip(&codes.tree(t)[from..]) {
+                    *out += f64::from(tree.size(leaf));
+                }
+            }
+            out.iter_mut().for_each(|d| *d /= trees);
+        });
+        degrees
+    }
+
+    /// `y = S x` for `b` vectors at once; `x` and `y` are n x b, row after row.
+    pub fn apply(&self, x: &[f64], y: &mut [f64], b: usize) {
+        self.apply_to(self.codes(), x, y, b);
+    }
+
+    /// As [`LeafMatrix::apply`] for rows given by their leaf numbers: `y` is m x b.
+    pub fn apply_to(&self, codes: &LeafCodes, x: &[f64], y: &mut [f64], b: usize) {
+        y.fill(0.0);
+        // Blocks wider than the unrolled loops go in slices of 16 columns.
+        for from in (0..b).step_by(16) {
+            let width = (b - from).min(16);
+            for group in (0..self.trees()).step_by(GROUP) {
+                let trees = group..(group + GROUP).min(self.trees());
+                let sums: Vec<Vec<f64>> = trees
+                    .clone()
+                    .into_par_iter()
+                    .with_max_len(1)
+                    .map(|t| {
+                        let mut sums = vec![0.0; self.tree_leaves()[t].count() * width];
+                        with_width!(width, leaf_sums, self.codes().tree(t), x, b, from, &mut sums);
+                        sums
+                    })
+                    .collect();
+                y.par_chunks_mut(ROWS * b).enumerate().for_each(|(chunk, y)| {
+                    for (t, sums) in trees.clone().zip(&sums) {
+                        with_width!(width, gather, &codes.tree(t)[chunk * ROWS..], sums, y, b, from);
+                    }
+                });
+            }
+        }
+        let trees = self.trees() as f64;
+        y.par_chunks_mut(ROWS * b).for_each(|y| y.iter_mut().for_each(|v| *v /= trees));
+    }
+}
+
+fn leaf_sums<const B: usize>(codes: &[u32], x: &[f64], b: usize, from: usize, sums: &mut [f64]) {
+    let (sums, _) = sums.as_chunks_mut::<B>();
+    for (&leaf, x) in codes.iter().zip(x.chunks_exact(b)) {
+        let sum = &mut sums[leaf as usize];
+        let x = &x[from..from + B];
+        for c in 0..B {
+            sum[c] += x[c];
+        }
+    }
+}
+
+fn gather<const B: usize>(codes: &[u32], sums: &[f64], y: &mut [f64], b: usize, from: usize) {
+    let (sums, _) = sums.as_chunks::<B>();
+    for (&leaf, y) in codes.iter().zip(y.chunks_exact_mut(b)) {
+        let sum = &sums[leaf as usize];
+        let y = &mut y[from..from + B];
+        for c in 0..B {
+            y[c] += sum[c];
+        }
+    }
+}

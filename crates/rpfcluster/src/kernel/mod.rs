@@ -1,0 +1,21 @@
+//! The rpf-kernel, Algorithm 2 of the paper: S_ij = share of trees in which i and j end in the same leaf.
+//!
+//! With Z the n x (all leaves) 0/1 matrix, S = Z Zᵀ / T. Everything here works on Z, kept as leaf lists and leaf
+//! numbers; an n x n matrix is made only when asked for. `leaf_matrix` Z itself, `codes` leaf numbers of rows,
+//! `matvec` the factored products, `count` co-leaf counts of one row, `sparse` and `top_k` what is kept of them,
+//! `dense` the whole matrix, `rerank` true distances among co-leaf neighbours.
+
+mod codes;
+mod count;
+mod dense;
+mod leaf_matrix;
+mod matvec;
+mod rerank;
+mod sparse;
+mod top_k;
+
+pub use codes::{FeatureMap, LeafCodes};
+pub use leaf_matrix::LeafMatrix;
+pub use rerank::{Reranked, rerank};
+pub use sparse::SparseKernel;
+pub use top_k::Neighbors;

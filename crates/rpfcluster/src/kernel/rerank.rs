@@ -1,0 +1,58 @@
+//! True distances among co-leaf neighbours: approximate nearest neighbours made exact within their candidates.
+
+use rayon::prelude::*;
+
+use super::top_k::Neighbors;
+use crate::error::{Error, Result};
+use crate::points::{Points, Real};
+
+/// Neighbours by Euclidean distance.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reranked {
+    /// For each row, its neighbours, nearest first (ties to the lowest index).
+    pub neighbors: Vec<Vec<(u32, f64)>>,
+}
+
+/// Sorts the candidates of each row of `queries` by their Euclidean distance in `points` and keeps `k`.
+pub fn rerank<R: Real>(
+    queries: &Points<R>,
+    points: &Points<R>,
+    candidates: &Neighbors,
+    k: usize,
+) -> Result<Reranked> {
+    if queries.d() != points.d() {
+        return Err(Error::Columns { got: queries.d(), expected: points.d() });
+    }
+    if queries.n() != candidates.n() {
+        return Err(Error::Length {
+            what: "rows with candidates",
+            got: candidates.n(),
+            expected: queries.n(),
+        });
+    }
+    let d = points.d();
+    let neighbors = (0..queries.n())
+        .into_par_iter()
+        .map_init(
+            || (vec![0.0f64; d], vec![0.0f64; d]),
+            |(query, point), row| {
+                queries.copy_row(row, query);
+                let mut found: Vec<(u32, f64)> = candidates
+                    .row(row)
+                    .0
+                    .iter()
+                    .map(|&j| {
+                        points.copy_row(j as usize, point);
+                        let squares =
+                            query.iter().zip(point.iter()).fold(0.0, |s, (a, b)| s + (a - b) * (a - b));
+                        (j, squares.sqrt())
+                    })
+                    .collect();
+                found.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
+                found.truncate(k);
+                found
+            },
+        )
+        .collect();
+    Ok(Reranked { neighbors })
+}

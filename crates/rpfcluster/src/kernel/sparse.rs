@@ -1,0 +1,143 @@
+//! All pairs with S_ij of at least a threshold, as compressed rows of counts.
+
+use super::codes::LeafCodes;
+use super::count::{Counted, count_rows, count_training};
+use super::leaf_matrix::LeafMatrix;
+use crate::error::{Result, parameter};
+use crate::observe::{Observer, Silent};
+
+/// Part of the kernel: for each row the columns with a similarity of at least the threshold, ascending, and in how
+/// many trees the two share a leaf. The diagonal is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SparseKernel {
+    /// Number of rows.
+    pub rows: usize,
+    /// Number of columns.
+    pub columns: usize,
+    /// Where each row begins; one more entry holds the number of pairs.
+    pub starts: Vec<usize>,
+    /// Column of each pair.
+    pub indices: Vec<u32>,
+    /// Shared trees of each pair.
+    pub counts: Vec<u16>,
+    /// Number of trees.
+    pub trees: usize,
+}
+
+impl SparseKernel {
+    /// The columns and counts of a row.
+    pub fn row(&self, row: usize) -> (&[u32], &[u16]) {
+        let range = self.starts[row]..self.starts[row + 1];
+        (&self.indices[range.clone()], &self.counts[range])
+    }
+
+    /// Number of pairs kept, both directions and the diagonal counted.
+    pub fn pairs(&self) -> usize {
+        self.indices.len()
+    }
+}
+
+/// The smallest count whose share of `trees` is at least `threshold`; at least 1.
+pub(crate) fn least_count(threshold: f64, trees: usize) -> Result<u16> {
+    if !(0.0..=1.0).contains(&threshold) {
+        return Err(parameter("beta1", threshold, "from 0 to 1"));
+    }
+    let mut count = (threshold * trees as f64) as usize;
+    // The product is rounded; the definition S_ij >= beta1 is not.
+    while count > 0 && (count - 1) as f64 / trees as f64 >= threshold {
+        count -= 1;
+    }
+    while (count as f64 / trees as f64) < threshold {
+        count += 1;
+    }
+    Ok(count.max(1) as u16)
+}
+
+#[derive(Default)]
+struct Kept {
+    lengths: Vec<u32>,
+    indices: Vec<u32>,
+    counts: Vec<u16>,
+    scratch: Vec<u32>,
+}
+
+impl Kept {
+    fn keep(&mut self, counted: &Counted<'_>, least: u16) {
+        self.scratch.clear();
+        self.scratch.extend(counted.touched.iter().filter(|&&j| counted.counts[j as usize] >= least));
+        self.scratch.sort_unstable();
+        self.lengths.push(self.scratch.len() as u32);
+        self.indices.extend_from_slice(&self.scratch);
+        self.counts.extend(self.scratch.iter().map(|&j| counted.counts[j as usize]));
+    }
+}
+
+impl LeafMatrix {
+    /// All pairs of training rows with S_ij >= `threshold` (and above zero).
+    pub fn sparse(&self, threshold: f64) -> Result<SparseKernel> {
+        self.sparse_observed(threshold, &Silent)
+    }
+
+    /// As [`LeafMatrix::sparse`], telling `observer` about rows done.
+    pub fn sparse_observed(&self, threshold: f64, observer: &dyn Observer) -> Result<SparseKernel> {
+        let least = least_count(threshold, self.trees())?;
+        let chunks =
+            count_training(self, observer, Kept::default, |kept, _, counted| kept.keep(&counted, least))?;
+        let order = &self.tree_leaves()[0].members;
+        let mut starts = vec![0usize; self.n() + 1];
+        for (&row, &length) in order.iter().zip(chunks.iter().flat_map(|c| &c.lengths)) {
+            starts[row as usize + 1] = length as usize;
+        }
+        for row in 0..self.n() {
+            starts[row + 1] += starts[row];
+        }
+        let mut kernel = SparseKernel {
+            rows: self.n(),
+            columns: self.n(),
+            indices: vec![0; starts[self.n()]],
+            counts: vec![0; starts[self.n()]],
+            starts,
+            trees: self.trees(),
+        };
+        let mut rows = order.iter();
+        for chunk in chunks {
+            let mut from = 0;
+            for (&length, &row) in chunk.lengths.iter().zip(&mut rows) {
+                let to = from + length as usize;
+                let at = kernel.starts[row as usize];
+                kernel.indices[at..at + length as usize].copy_from_slice(&chunk.indices[from..to]);
+                kernel.counts[at..at + length as usize].copy_from_slice(&chunk.counts[from..to]);
+                from = to;
+            }
+        }
+        Ok(kernel)
+    }
+
+    /// All training rows with a similarity of at least `threshold` to rows given by their leaf numbers.
+    pub fn sparse_of(
+        &self,
+        codes: &LeafCodes,
+        threshold: f64,
+        observer: &dyn Observer,
+    ) -> Result<SparseKernel> {
+        let least = least_count(threshold, self.trees())?;
+        let chunks =
+            count_rows(self, codes, observer, Kept::default, |kept, _, counted| kept.keep(&counted, least))?;
+        let mut kernel = SparseKernel {
+            rows: codes.n(),
+            columns: self.n(),
+            starts: vec![0],
+            indices: Vec::new(),
+            counts: Vec::new(),
+            trees: self.trees(),
+        };
+        for chunk in chunks {
+            for &length in &chunk.lengths {
+                kernel.starts.push(kernel.starts[kernel.starts.len() - 1] + length as usize);
+            }
+            kernel.indices.extend(chunk.indices);
+            kernel.counts.extend(chunk.counts);
+        }
+        Ok(kernel)
+    }
+}

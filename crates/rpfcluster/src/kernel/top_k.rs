@@ -1,0 +1,139 @@
+//! Each row's k strongest co-leaf neighbours: by count, ties to the lowest index, the row itself left out.
+
+use super::codes::LeafCodes;
+use super::count::{Counted, count_rows, count_training};
+use super::leaf_matrix::LeafMatrix;
+use crate::error::{Result, parameter};
+use crate::observe::{Observer, Silent};
+
+/// A row that has fewer than k co-leaf neighbours is filled up with this.
+const NOBODY: u32 = u32::MAX;
+
+/// The k strongest neighbours of every row, strongest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Neighbors {
+    n: usize,
+    k: usize,
+    trees: usize,
+    indices: Vec<u32>,
+    counts: Vec<u16>,
+}
+
+impl Neighbors {
+    /// Number of rows.
+    pub fn n(&self) -> usize {
+        self.n
+    }
+
+    /// Neighbours looked for.
+    pub fn k(&self) -> usize {
+        self.k
+    }
+
+    /// Number of trees: a count divided by it is a similarity.
+    pub fn trees(&self) -> usize {
+        self.trees
+    }
+
+    /// The neighbours of a row and the counts of shared trees, strongest first; fewer than k where there are fewer.
+    pub fn row(&self, row: usize) -> (&[u32], &[u16]) {
+        let indices = &self.indices[row * self.k..(row + 1) * self.k];
+        let found = indices.iter().position(|&j| j == NOBODY).unwrap_or(self.k);
+        (&indices[..found], &self.counts[row * self.k..row * self.k + found])
+    }
+}
+
+impl LeafMatrix {
+    /// The k strongest neighbours of each training row.
+    pub fn top_k(&self, k: usize) -> Result<Neighbors> {
+        self.top_k_observed(k, &Silent)
+    }
+
+    /// As [`LeafMatrix::top_k`], telling `observer` about rows done.
+    pub fn top_k_observed(&self, k: usize, observer: &dyn Observer) -> Result<Neighbors> {
+        let k = check_k(k, self.n())?;
+        let chunks = count_training(self, observer, Picked::default, |picked, row, counted| {
+            picked.pick(&counted, Some(row as u32), k)
+        })?;
+        let mut indices = vec![NOBODY; self.n() * k];
+        let mut counts = vec![0u16; self.n() * k];
+        let order = self.tree_leaves()[0].members.iter();
+        for (&row, (js, cs)) in
+            order.zip(chunks.iter().flat_map(|c| c.indices.chunks(k).zip(c.counts.chunks(k))))
+        {
+            let at = row as usize * k;
+            indices[at..at + k].copy_from_slice(js);
+            counts[at..at + k].copy_from_slice(cs);
+        }
+        Ok(Neighbors { n: self.n(), k, trees: self.trees(), indices, counts })
+    }
+
+    /// The k strongest training neighbours of rows given by their leaf numbers.
+    pub fn top_k_of(&self, codes: &LeafCodes, k: usize, observer: &dyn Observer) -> Result<Neighbors> {
+        let k = check_k(k, self.n() + 1)?;
+        let chunks = count_rows(self, codes, observer, Picked::default, |picked, _, counted| {
+            picked.pick(&counted, None, k)
+        })?;
+        let mut all =
+            Neighbors { n: codes.n(), k, trees: self.trees(), indices: Vec::new(), counts: Vec::new() };
+        for chunk in chunks {
+            all.indices.extend(chunk.indices);
+            all.counts.extend(chunk.counts);
+        }
+        Ok(all)
+    }
+}
+
+fn check_k(k: usize, n: usize) -> Result<usize> {
+    if k == 0 {
+        return Err(parameter("top", k, "at least 1"));
+    }
+    Ok(k.min(n.saturating_sub(1).max(1)))
+}
+
+/// What is kept of a chunk of rows.
+#[derive(Default)]
+struct Picked {
+    indices: Vec<u32>,
+    counts: Vec<u16>,
+    candidates: Vec<u64>,
+    histogram: Vec<u32>,
+}
+
+impl Picked {
+    fn pick(&mut self, counted: &Counted<'_>, without: Option<u32>, k: usize) {
+        // How many neighbours have each count: tells the smallest count that can still be among the k.
+        self.histogram.clear();
+        for &j in counted.touched {
+            let count = usize::from(counted.counts[j as usize]);
+            if count >= self.histogram.len() {
+                self.histogram.resize(count + 1, 0);
+            }
+            self.histogram[count] += 1;
+        }
+        let mut least = self.histogram.len();
+        let mut kept = 0;
+        // One more than k, since the row itself is among them.
+        while least > 1 && kept < k + 1 {
+            least -= 1;
+            kept += self.histogram[least] as usize;
+        }
+        self.candidates.clear();
+        // Ascending keys: stronger first, then the lower index.
+        self.candidates.extend(counted.touched.iter().filter_map(|&j| {
+            let count = counted.counts[j as usize];
+            (usize::from(count) >= least && Some(j) != without)
+                .then(|| u64::from(u16::MAX - count) << 32 | u64::from(j))
+        }));
+        if self.candidates.len() > k {
+            self.candidates.select_nth_unstable(k - 1);
+            self.candidates.truncate(k);
+        }
+        self.candidates.sort_unstable();
+        self.indices.extend(self.candidates.iter().map(|&key| key as u32));
+        self.counts.extend(self.candidates.iter().map(|&key| u16::MAX - (key >> 32) as u16));
+        let missing = k - self.candidates.len();
+        self.indices.extend(std::iter::repeat_n(NOBODY, missing));
+        self.counts.extend(std::iter::repeat_n(0, missing));
+    }
+}

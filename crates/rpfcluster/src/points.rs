@@ -1,0 +1,222 @@
+//! The door of the library: a checked view of n rows and d columns, all finite, dense or sparse, f32 or f64.
+//!
+//! Nothing behind this door checks values again, and nothing copies them to another width: an f32 table is
+//! projected in f32, an f64 table in f64.
+
+use crate::error::{Error, Result};
+
+/// Which floating-point width the data has; a forest remembers it, so that new rows are routed in the same one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Precision {
+    /// 32 bits.
+    F32,
+    /// 64 bits.
+    F64,
+}
+
+/// A width the forest can work in: `f32` or `f64`, and no other.
+pub trait Real:
+    Copy
+    + PartialOrd
+    + Default
+    + Send
+    + Sync
+    + std::fmt::Debug
+    + std::ops::Add<Output = Self>
+    + std::ops::Mul<Output = Self>
+    + private::Sealed
+    + 'static
+{
+    /// The width's name.
+    const PRECISION: Precision;
+    /// Rounds once.
+    fn from_f64(value: f64) -> Self;
+    /// Exact.
+    fn to_f64(self) -> f64;
+    /// Neither NaN nor infinite.
+    fn is_finite(self) -> bool;
+}
+
+mod private {
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+}
+
+impl Real for f32 {
+    const PRECISION: Precision = Precision::F32;
+    #[inline(always)]
+    fn from_f64(value: f64) -> Self {
+        value as f32
+    }
+    #[inline(always)]
+    fn to_f64(self) -> f64 {
+        f64::from(self)
+    }
+    fn is_finite(self) -> bool {
+        f32::is_finite(self)
+    }
+}
+
+impl Real for f64 {
+    const PRECISION: Precision = Precision::F64;
+    #[inline(always)]
+    fn from_f64(value: f64) -> Self {
+        value
+    }
+    #[inline(always)]
+    fn to_f64(self) -> f64 {
+        self
+    }
+    fn is_finite(self) -> bool {
+        f64::is_finite(self)
+    }
+}
+
+/// Row numbers are 32 bits wide, and one value is kept free.
+pub const MAX_ROWS: usize = u32::MAX as usize - 1;
+
+/// A view of the data: `n` rows of `d` finite values.
+#[derive(Debug, Clone, Copy)]
+pub struct Points<'a, R> {
+    n: usize,
+    d: usize,
+    largest: f64,
+    storage: Storage<'a, R>,
+}
+
+/// How the rows lie in memory.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Storage<'a, R> {
+    /// Row after row, `d` values each.
+    Dense(&'a [R]),
+    /// Compressed sparse rows.
+    Sparse { starts: &'a [usize], columns: &'a [u32], values: &'a [R] },
+}
+
+impl<'a, R: Real> Points<'a, R> {
+    /// A dense table, row after row.
+    ///
+    /// ```
+    /// # use rpfcluster::Points;
+    /// let points = Points::new(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0], 3, 2)?;
+    /// assert_eq!((points.n(), points.d()), (3, 2));
+    /// assert!(Points::new(&[f64::NAN, 1.0], 1, 2).is_err());
+    /// # Ok::<(), rpfcluster::Error>(())
+    /// ```
+    pub fn new(values: &'a [R], n: usize, d: usize) -> Result<Self> {
+        check_shape(n, d)?;
+        if n.checked_mul(d) != Some(values.len()) {
+            return Err(Error::Shape { len: values.len(), n, d });
+        }
+        let largest = largest_magnitude(values).map_err(|(at, value)| Error::NotFinite {
+            row: at / d + 1,
+            column: at % d + 1,
+            value,
+        })?;
+        Ok(Points { n, d, largest, storage: Storage::Dense(values) })
+    }
+
+    /// A sparse table in compressed rows: row i holds `columns[starts[i]..starts[i + 1]]`, ascending, and their
+    /// values; everything else is zero. The trees are the same, bit for bit, as those of the dense table.
+    pub fn sparse(
+        starts: &'a [usize],
+        columns: &'a [u32],
+        values: &'a [R],
+        n: usize,
+        d: usize,
+    ) -> Result<Self> {
+        check_shape(n, d)?;
+        if starts.len() != n + 1 {
+            return Err(Error::Length { what: "row starts", got: starts.len(), expected: n + 1 });
+        }
+        if columns.len() != values.len() || starts[n] != values.len() || starts[0] != 0 {
+            return Err(Error::Length { what: "stored values", got: values.len(), expected: starts[n] });
+        }
+        for row in 0..n {
+            let (from, to) = (starts[row], starts[row + 1]);
+            let ascending = from <= to
+                && to <= columns.len()
+                && columns[from..to].windows(2).all(|pair| pair[0] < pair[1])
+                && columns[from..to].last().is_none_or(|&last| (last as usize) < d);
+            if !ascending {
+                return Err(Error::Shape { len: columns.len(), n, d });
+            }
+        }
+        let largest = largest_magnitude(values).map_err(|(at, value)| Error::NotFinite {
+            row: starts.partition_point(|&s| s <= at),
+            column: columns[at] as usize + 1,
+            value,
+        })?;
+        Ok(Points { n, d, largest, storage: Storage::Sparse { starts, columns, values } })
+    }
+
+    /// Number of rows.
+    pub fn n(&self) -> usize {
+        self.n
+    }
+
+    /// Number of columns.
+    pub fn d(&self) -> usize {
+        self.d
+    }
+
+    /// The largest absolute value; decides whether projections need rescaling to stay finite.
+    pub(crate) fn largest(&self) -> f64 {
+        self.largest
+    }
+
+    pub(crate) fn storage(&self) -> Storage<'a, R> {
+        self.storage
+    }
+
+    /// The row as dense values in width `W`, into `out` (length d).
+    pub(crate) fn copy_row<W: Real>(&self, row: usize, out: &mut [W]) {
+        match self.storage {
+            Storage::Dense(values) => {
+                for (to, from) in out.iter_mut().zip(&values[row * self.d..(row + 1) * self.d]) {
+                    *to = W::from_f64(from.to_f64());
+                }
+            }
+            Storage::Sparse { starts, columns, values } => {
+                out.fill(W::default());
+                for at in starts[row]..starts[row + 1] {
+                    out[columns[at] as usize] = W::from_f64(values[at].to_f64());
+                }
+            }
+        }
+    }
+}
+
+fn check_shape(n: usize, d: usize) -> Result<()> {
+    if n == 0 || d == 0 {
+        return Err(Error::Empty { n, d });
+    }
+    if n > MAX_ROWS {
+        return Err(Error::TooManyRows { n, limit: MAX_ROWS });
+    }
+    Ok(())
+}
+
+/// The largest |value|, or the position and value of the first that is not finite.
+fn largest_magnitude<R: Real>(values: &[R]) -> std::result::Result<f64, (usize, f64)> {
+    let mut largest = 0.0f64;
+    for (block, chunk) in values.chunks(4096).enumerate() {
+        // x - x is 0 for finite x and NaN otherwise: one branch-free pass, then the culprit is looked for.
+        let mut wrong = 0.0f64;
+        for value in chunk {
+            let x = value.to_f64();
+            wrong += x - x;
+            largest = if x.abs() > largest { x.abs() } else { largest };
+        }
+        if wrong != 0.0 {
+            for (i, value) in chunk.iter().enumerate() {
+                if !value.is_finite() {
+                    return Err((block * 4096 + i, value.to_f64()));
+                }
+            }
+        }
+    }
+    Ok(largest)
+}
