@@ -19,8 +19,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let leaves = forest.leaves();
         println!(
             "grow    {:8.2} s   {} MB forest, mean leaves {:.0}, deepest {}, mean co-leaf {:.1}, peak {} MB",
-            clock.elapsed().as_secs_f64(), forest.bytes() >> 20, leaves.columns() as f64 / trees as f64,
-            depths.iter().max().unwrap_or(&0), leaves.mean_leaf(), peak() >> 20
+            clock.elapsed().as_secs_f64(),
+            forest.bytes() >> 20,
+            leaves.columns() as f64 / trees as f64,
+            depths.iter().max().unwrap_or(&0),
+            leaves.mean_leaf(),
+            peak() >> 20
         );
         let clock = Instant::now();
         let graph = leaves.top_k(10)?;
@@ -28,7 +32,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         drop(graph);
         let clock = Instant::now();
         let sparse = leaves.sparse(0.1)?;
-        println!("sparse  {:8.2} s   {:.1} pairs a row, peak {} MB", clock.elapsed().as_secs_f64(), sparse.pairs() as f64 / n as f64, peak() >> 20);
+        println!(
+            "sparse  {:8.2} s   {:.1} pairs a row, peak {} MB",
+            clock.elapsed().as_secs_f64(),
+            sparse.pairs() as f64 / n as f64,
+            peak() >> 20
+        );
         drop(sparse);
         let clock = Instant::now();
         leaves.codes();
@@ -49,7 +58,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 fn mixture(n: usize, d: usize, k: usize, spread: f64) -> Vec<f32> {
     let mut stream = Stream::new(1, Purpose::Shapes, 0, 0);
     let centres: Vec<f64> = (0..k * d).map(|_| stream.uniform() * 20.0 - 10.0).collect();
-    (0..n).flat_map(|i| (0..d).map(move |j| (i % k) * d + j)).map(|c| (centres[c] + spread * stream.normal()) as f32).collect()
+    (0..n)
+        .flat_map(|i| (0..d).map(move |j| (i % k) * d + j))
+        .map(|c| (centres[c] + spread * stream.normal()) as f32)
+        .collect()
 }
 
 /// Peak resident bytes of this process, where the system tells.

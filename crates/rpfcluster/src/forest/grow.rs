@@ -14,20 +14,22 @@ use crate::points::Real;
 use crate::rng::{ROOT_PATH, child_path};
 
 /// Buffers one thread uses for all its trees.
-pub(crate) struct Scratch<R> {
+pub(crate) struct Scratch<'a, R: Clone> {
     projections: Vec<R>,
     other: Vec<R>,
     moved: Vec<u32>,
     direction: DirectionVector<R>,
+    nearby: Option<Rows<'a, R>>,
 }
 
-impl<R: Real> Scratch<R> {
+impl<R: Real> Scratch<'_, R> {
     pub fn new(n: usize) -> Self {
         Scratch {
             projections: vec![R::default(); n],
             other: Vec::new(),
             moved: vec![0; n],
             direction: DirectionVector::default(),
+            nearby: None,
         }
     }
 }
@@ -41,26 +43,59 @@ struct Open {
     right_of: Option<u32>,
 }
 
-pub(crate) fn grow_tree<R: Real>(
-    rows: &Rows<R>,
+/// The subtree whose rows have been copied together: while it is grown, `members` holds positions in the copy.
+struct Nearby<'a, R: Clone> {
+    rows: Rows<'a, R>,
+    start: usize,
+    ids: Vec<u32>,
+}
+
+impl<R: Clone> Nearby<'_, R> {
+    fn end(&self) -> usize {
+        self.start + self.ids.len()
+    }
+
+    /// Puts the points' own numbers back.
+    fn restore(&self, members: &mut [u32]) {
+        members[self.start..self.end()].iter_mut().for_each(|m| *m = self.ids[*m as usize]);
+    }
+}
+
+pub(crate) fn grow_tree<'a, R: Real>(
+    rows: &Rows<'a, R>,
     n: usize,
     d: usize,
     params: &ForestParams,
     exponent: i32,
     tree: usize,
-    scratch: &mut Scratch<R>,
+    scratch: &mut Scratch<'a, R>,
 ) -> Tree {
     let mut members: Vec<u32> = (0..n as u32).collect();
     let mut source = DirectionSource::new(params, tree, d, exponent);
     let (mut right, mut cuts, mut draws, mut starts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut stack = vec![Open { start: 0, end: n, path: ROOT_PATH, right_of: None }];
+    // A whole tree that fits the cache needs no copy.
+    let cached = if n > 2 * rows.cached_rows() { rows.cached_rows() } else { 0 };
+    let mut nearby: Option<Nearby<R>> = None;
     while let Some(node) = stack.pop() {
         if let Some(parent) = node.right_of {
             right[parent as usize] = right_len(&right);
         }
+        if let Some(done) = nearby.take_if(|near| node.start >= near.end()) {
+            done.restore(&mut members);
+            scratch.nearby = Some(done.rows);
+        }
         let ids = &mut members[node.start..node.end];
+        if nearby.is_none() && ids.len() <= cached && ids.len() >= 4 * params.min_node {
+            nearby = rows.copy_of(ids, scratch.nearby.take()).map(|rows| {
+                let near = Nearby { rows, start: node.start, ids: ids.to_vec() };
+                (0..).zip(ids.iter_mut()).for_each(|(position, id)| *id = position);
+                near
+            });
+        }
+        let from = nearby.as_ref().map_or(rows, |near| &near.rows);
         let split = (ids.len() >= params.min_node)
-            .then(|| choose(rows, ids, params, tree, node.path, &mut source, scratch))
+            .then(|| choose(from, ids, params, tree, node.path, &mut source, scratch))
             .flatten();
         let Some((cut, draw)) = split else {
             starts.push(node.start as u32);
@@ -86,6 +121,10 @@ pub(crate) fn grow_tree<R: Real>(
             right_of: None,
         });
     }
+    if let Some(last) = nearby {
+        last.restore(&mut members);
+        scratch.nearby = Some(last.rows);
+    }
     starts.push(n as u32);
     right.shrink_to_fit();
     cuts.shrink_to_fit();
@@ -105,7 +144,7 @@ fn choose<R: Real>(
     tree: usize,
     path: u64,
     source: &mut DirectionSource,
-    scratch: &mut Scratch<R>,
+    scratch: &mut Scratch<'_, R>,
 ) -> Option<(R, usize)> {
     let m = ids.len();
     let Scratch { projections, other, direction, .. } = scratch;

@@ -5,6 +5,8 @@
 //! SSE: the compiler vectorises the same sums on each, so that the bits agree. Absent features are exact zeros, so
 //! that a padded row, a sparse row and a dense row give the same sum.
 
+use std::borrow::Cow;
+
 use crate::points::{Points, Real, Storage};
 
 /// Lanes of a sum; part of the definition of a projection, not a tuning knob.
@@ -21,9 +23,9 @@ pub(crate) struct DirectionVector<R> {
 
 /// The data as the projections want it: narrow rows padded to 1, 2, 4, 8 or 16 values (one cache line at most, no
 /// remainder), everything else where it lies.
-pub(crate) enum Rows<'a, R> {
+pub(crate) enum Rows<'a, R: Clone> {
     Padded { values: Vec<R>, stride: usize },
-    Wide { values: &'a [R], d: usize },
+    Wide { values: Cow<'a, [R]>, d: usize },
     Sparse { starts: &'a [usize], columns: &'a [u32], values: &'a [R] },
 }
 
@@ -32,7 +34,7 @@ impl<'a, R: Real> Rows<'a, R> {
         let d = points.d();
         match points.storage() {
             Storage::Sparse { starts, columns, values } => Rows::Sparse { starts, columns, values },
-            Storage::Dense(values) if d >= LANES => Rows::Wide { values, d },
+            Storage::Dense(values) if d >= LANES => Rows::Wide { values: Cow::Borrowed(values), d },
             Storage::Dense(values) => {
                 let stride = d.next_power_of_two();
                 let mut padded = vec![R::default(); points.n() * stride];
@@ -42,6 +44,41 @@ impl<'a, R: Real> Rows<'a, R> {
                 Rows::Padded { values: padded, stride }
             }
         }
+    }
+
+    /// How many rows fit the cache of one core next to everything else; 0 where copying them together does not pay.
+    pub fn cached_rows(&self) -> usize {
+        const CACHE: usize = 512 << 10;
+        match self {
+            Rows::Padded { stride, .. } => CACHE / (stride * size_of::<R>()),
+            Rows::Wide { d, .. } if *d <= 64 => CACHE / (d * size_of::<R>()),
+            Rows::Wide { .. } | Rows::Sparse { .. } => 0,
+        }
+    }
+
+    /// A copy of these rows alone, one after the other, into the buffers of `old`.
+    pub fn copy_of(&self, ids: &[u32], old: Option<Self>) -> Option<Self> {
+        let mut buffer = match old {
+            Some(Rows::Padded { values, .. }) => values,
+            Some(Rows::Wide { values, .. }) => values.into_owned(),
+            Some(Rows::Sparse { .. }) | None => Vec::new(),
+        };
+        buffer.clear();
+        let (values, width): (&[R], usize) = match self {
+            Rows::Padded { values, stride } => (values, *stride),
+            Rows::Wide { values, d } => (values, *d),
+            Rows::Sparse { .. } => return None,
+        };
+        for (i, &id) in ids.iter().enumerate() {
+            if let Some(&next) = ids.get(i + AHEAD) {
+                prefetch(&values[next as usize * width]);
+            }
+            buffer.extend_from_slice(&values[id as usize * width..(id as usize + 1) * width]);
+        }
+        Some(match self {
+            Rows::Padded { stride, .. } => Rows::Padded { values: buffer, stride: *stride },
+            _ => Rows::Wide { values: Cow::Owned(buffer), d: width },
+        })
     }
 
     /// `out[i] = r · x(ids[i])`; returns the smallest and the largest.
@@ -75,104 +112,242 @@ fn project_any<R: Real>(
     direction: &DirectionVector<R>,
     out: &mut [R],
 ) -> (R, R) {
+    let r = &direction.dense[..];
     match rows {
         Rows::Padded { values, stride } => match stride {
-            1 => padded::<R, 1>(values, ids, direction, out),
-            2 => padded::<R, 2>(values, ids, direction, out),
-            4 => padded::<R, 4>(values, ids, direction, out),
-            8 => padded::<R, 8>(values, ids, direction, out),
-            _ => padded::<R, 16>(values, ids, direction, out),
+            1 => each(&Padded::<R, 1>::new(values, r), ids, out),
+            2 => each(&Padded::<R, 2>::new(values, r), ids, out),
+            4 => each(&Padded::<R, 4>::new(values, r), ids, out),
+            8 => each(&Padded::<R, 8>::new(values, r), ids, out),
+            _ => each(&Padded::<R, 16>::new(values, r), ids, out),
         },
         Rows::Wide { values, d } if direction.support.is_empty() => {
-            let (whole, r) = (d - d % LANES, &direction.dense);
-            each(ids, out, |id| wide(&values[id * d..(id + 1) * d], r, whole))
+            each(&Wide { values, d: *d, r }, ids, out)
         }
-        Rows::Wide { values, d } => {
-            let support = &direction.support;
-            each(ids, out, |id| {
-                let row = &values[id * d..(id + 1) * d];
-                let mut lanes = [R::default(); LANES];
-                for &j in support {
-                    let (j, lane) = (j as usize, j as usize % LANES);
-                    lanes[lane] = lanes[lane] + row[j] * direction.dense[j];
-                }
-                tree_sum(lanes)
-            })
-        }
-        Rows::Sparse { starts, columns, values } => each(ids, out, |id| {
-            let mut lanes = [R::default(); LANES];
-            for at in starts[id]..starts[id + 1] {
-                let (j, lane) = (columns[at] as usize, columns[at] as usize % LANES);
-                lanes[lane] = lanes[lane] + values[at] * direction.dense[j];
-            }
-            tree_sum(lanes)
-        }),
+        Rows::Wide { values, d } => each(&Thin { values, d: *d, r, support: &direction.support }, ids, out),
+        Rows::Sparse { starts, columns, values } => each(&Sparse { starts, columns, values, r }, ids, out),
     }
 }
 
-/// Calls `dot` for each id and keeps the range. Adding zero turns -0 into +0: equal points compare equal in bits.
+/// One way to multiply a row with the direction, down to the last eight lanes. A trait and not a closure: closures
+/// are not compiled for the wider registers of the function they stand in.
+trait Dot<R> {
+    fn lanes(&self, id: usize) -> [R; 8];
+    /// Asks for a row before it is needed.
+    fn fetch(&self, id: usize);
+}
+
+/// Rows asked for before they are needed: enough to hide the way to memory, few enough to still be in the cache.
+const AHEAD: usize = 16;
+/// Rows whose lanes are summed together.
+const BATCH: usize = 64;
+
+/// Projects each row and keeps the range. Adding zero turns -0 into +0: equal points compare equal in bits.
+///
+/// The tree of sums is climbed for a batch of rows at a time, one level after the other: each level is a loop over
+/// neighbouring numbers that the compiler turns into full-width instructions.
 #[inline(always)]
-fn each<R: Real>(ids: &[u32], out: &mut [R], mut dot: impl FnMut(usize) -> R) -> (R, R) {
+fn each<R: Real>(rows: &impl Dot<R>, ids: &[u32], out: &mut [R]) -> (R, R) {
+    let zero = R::default();
+    let mut eights = [[zero; 8]; BATCH];
+    let mut fours = [[zero; 4]; BATCH];
+    let mut twos = [[zero; 2]; BATCH];
     let mut range: Option<(R, R)> = None;
-    for (&id, out) in ids.iter().zip(out.iter_mut()) {
-        let p = dot(id as usize) + R::default();
-        *out = p;
-        let (low, high) = range.unwrap_or((p, p));
-        range = Some((if p < low { p } else { low }, if p > high { p } else { high }));
+    for (batch, (ids_here, out)) in ids.chunks(BATCH).zip(out.chunks_mut(BATCH)).enumerate() {
+        let size = ids_here.len();
+        let ahead = ids.get(batch * BATCH + AHEAD..).unwrap_or_default();
+        for ((lanes, &id), next) in
+            eights.iter_mut().zip(ids_here).zip(ahead.iter().map(Some).chain(std::iter::repeat(None)))
+        {
+            if let Some(&next) = next {
+                rows.fetch(next as usize);
+            }
+            *lanes = rows.lanes(id as usize);
+        }
+        for (four, eight) in fours[..size].iter_mut().zip(&eights) {
+            for l in 0..4 {
+                four[l] = eight[l] + eight[l + 4];
+            }
+        }
+        for (two, four) in twos[..size].iter_mut().zip(&fours) {
+            for l in 0..2 {
+                two[l] = four[l] + four[l + 2];
+            }
+        }
+        for (out, two) in out.iter_mut().zip(&twos) {
+            *out = (two[0] + two[1]) + zero;
+        }
+        let (low, high) = range.unwrap_or((out[0], out[0]));
+        range = Some(extremes(out, low, high));
     }
     range.unwrap_or_default()
 }
 
+/// The smallest and the largest of `values`, `low` and `high`; eight at a time.
 #[inline(always)]
-fn padded<R: Real, const S: usize>(
-    values: &[R],
-    ids: &[u32],
-    direction: &DirectionVector<R>,
-    out: &mut [R],
-) -> (R, R) {
-    let mut r = [R::default(); S];
-    r.copy_from_slice(&direction.dense[..S]);
-    let (rows, _) = values.as_chunks::<S>();
-    each(ids, out, |id| {
-        let row = &rows[id];
+fn extremes<R: Real>(values: &[R], mut low: R, mut high: R) -> (R, R) {
+    let (whole, rest) = values.as_chunks::<8>();
+    let (mut lows, mut highs) = ([low; 8], [high; 8]);
+    for chunk in whole {
+        for l in 0..8 {
+            lows[l] = if chunk[l] < lows[l] { chunk[l] } else { lows[l] };
+            highs[l] = if chunk[l] > highs[l] { chunk[l] } else { highs[l] };
+        }
+    }
+    for &p in rest.iter().chain(&lows).chain(&highs) {
+        low = if p < low { p } else { low };
+        high = if p > high { p } else { high };
+    }
+    (low, high)
+}
+
+/// Narrow rows, padded to `S` values.
+struct Padded<'a, R, const S: usize> {
+    rows: &'a [[R; S]],
+    r: [R; S],
+}
+
+impl<'a, R: Real, const S: usize> Padded<'a, R, S> {
+    #[inline(always)]
+    fn new(values: &'a [R], direction: &[R]) -> Self {
+        let mut r = [R::default(); S];
+        r.copy_from_slice(&direction[..S]);
+        Padded { rows: values.as_chunks::<S>().0, r }
+    }
+}
+
+impl<R: Real, const S: usize> Dot<R> for Padded<'_, R, S> {
+    #[inline(always)]
+    fn lanes(&self, id: usize) -> [R; 8] {
+        let row = &self.rows[id];
+        let mut lanes = [R::default(); 8];
+        for l in 0..S.min(8) {
+            lanes[l] = row[l] * self.r[l];
+        }
+        for l in 8..S {
+            lanes[l - 8] = lanes[l - 8] + row[l] * self.r[l];
+        }
+        lanes
+    }
+
+    #[inline(always)]
+    fn fetch(&self, id: usize) {
+        if let Some(row) = self.rows.get(id) {
+            prefetch(row);
+        }
+    }
+}
+
+/// Rows where they lie, 16 values or more.
+struct Wide<'a, R> {
+    values: &'a [R],
+    d: usize,
+    r: &'a [R],
+}
+
+impl<R: Real> Dot<R> for Wide<'_, R> {
+    #[inline(always)]
+    fn lanes(&self, id: usize) -> [R; 8] {
+        let row = &self.values[id * self.d..(id + 1) * self.d];
         let mut lanes = [R::default(); LANES];
-        for j in 0..S {
-            lanes[j] = row[j] * r[j];
+        let (xs, tail) = row.as_chunks::<LANES>();
+        let (rs, _) = self.r.as_chunks::<LANES>();
+        for (x, r) in xs.iter().zip(rs) {
+            for l in 0..LANES {
+                lanes[l] = lanes[l] + x[l] * r[l];
+            }
         }
-        tree_sum(lanes)
-    })
+        if !tail.is_empty() {
+            let mut padded = [R::default(); LANES];
+            padded[..tail.len()].copy_from_slice(tail);
+            let last = &rs[xs.len()];
+            for l in 0..LANES {
+                lanes[l] = lanes[l] + padded[l] * last[l];
+            }
+        }
+        halve(lanes)
+    }
+
+    #[inline(always)]
+    fn fetch(&self, id: usize) {
+        prefetch(&self.values[id * self.d]);
+    }
 }
 
-#[inline(always)]
-fn wide<R: Real>(row: &[R], r: &[R], whole: usize) -> R {
-    let mut lanes = [R::default(); LANES];
-    let (xs, _) = row.as_chunks::<LANES>();
-    let (rs, _) = r.as_chunks::<LANES>();
-    for (x, r) in xs.iter().zip(rs) {
-        for l in 0..LANES {
-            lanes[l] = lanes[l] + x[l] * r[l];
-        }
-    }
-    if whole < row.len() {
-        let mut tail = [R::default(); LANES];
-        tail[..row.len() - whole].copy_from_slice(&row[whole..]);
-        let last = &rs[whole / LANES];
-        for l in 0..LANES {
-            lanes[l] = lanes[l] + tail[l] * last[l];
-        }
-    }
-    tree_sum(lanes)
+/// Rows where they lie, few coordinates of the direction not zero.
+struct Thin<'a, R> {
+    values: &'a [R],
+    d: usize,
+    r: &'a [R],
+    support: &'a [u32],
 }
 
+impl<R: Real> Dot<R> for Thin<'_, R> {
+    #[inline(always)]
+    fn lanes(&self, id: usize) -> [R; 8] {
+        let row = &self.values[id * self.d..(id + 1) * self.d];
+        let mut lanes = [R::default(); LANES];
+        for &j in self.support {
+            let (j, lane) = (j as usize, j as usize % LANES);
+            lanes[lane] = lanes[lane] + row[j] * self.r[j];
+        }
+        halve(lanes)
+    }
+
+    #[inline(always)]
+    fn fetch(&self, id: usize) {
+        for &j in self.support {
+            prefetch(&self.values[id * self.d + j as usize]);
+        }
+    }
+}
+
+/// Compressed sparse rows.
+struct Sparse<'a, R> {
+    starts: &'a [usize],
+    columns: &'a [u32],
+    values: &'a [R],
+    r: &'a [R],
+}
+
+impl<R: Real> Dot<R> for Sparse<'_, R> {
+    #[inline(always)]
+    fn lanes(&self, id: usize) -> [R; 8] {
+        let mut lanes = [R::default(); LANES];
+        let range = self.starts[id]..self.starts[id + 1];
+        for (&j, &x) in self.columns[range.clone()].iter().zip(&self.values[range]) {
+            let (j, lane) = (j as usize, j as usize % LANES);
+            lanes[lane] = lanes[lane] + x * self.r[j];
+        }
+        halve(lanes)
+    }
+
+    #[inline(always)]
+    fn fetch(&self, _: usize) {}
+}
+
+/// Asks for the cache line of `place`; changes nothing else.
 #[inline(always)]
-fn tree_sum<R: Real>(lanes: [R; LANES]) -> R {
+fn prefetch<T>(place: &T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch neither reads nor writes as far as the program can tell, and the address is valid.
+        #[allow(unsafe_code)]
+        unsafe {
+            _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(place).cast());
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = place;
+}
+
+/// The first level of the tree of sums.
+#[inline(always)]
+fn halve<R: Real>(lanes: [R; LANES]) -> [R; 8] {
     let mut eight = [R::default(); 8];
     for l in 0..8 {
         eight[l] = lanes[l] + lanes[l + 8];
     }
-    let mut four = [R::default(); 4];
-    for l in 0..4 {
-        four[l] = eight[l] + eight[l + 4];
-    }
-    (four[0] + four[2]) + (four[1] + four[3])
+    eight
 }
