@@ -1,0 +1,180 @@
+//! The paper's data sets, and a few larger ones, read from a folder in their distributors' own formats.
+//!
+//! Every file's digest is checked first: copies with lost rows or shifted decimal points are easily met, and a wrong
+//! copy gives a wrong table without a word.
+
+mod entries;
+mod special;
+
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use crate::error::{DataError, Result, file, format};
+use crate::frame::Frame;
+use crate::prepare::{Prepare, standardize_columns};
+use crate::read::{Format, ReadOptions, load, read_frame_bytes};
+use crate::select::{ColumnRef, close_names};
+use crate::table::Table;
+
+/// What is done to the features after reading.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Scaling {
+    /// Nothing.
+    #[default]
+    Raw,
+    /// All features standardised.
+    Standardized,
+    /// What the paper says it did: some features of WDBC and Wine standardised, nothing elsewhere.
+    Paper,
+}
+
+impl Scaling {
+    /// Every kind, by its name in results.
+    pub const ALL: [(&'static str, Scaling); 3] =
+        [("raw", Scaling::Raw), ("standardized", Scaling::Standardized), ("paper", Scaling::Paper)];
+}
+
+/// One file of a data set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DataFile {
+    /// Path within the data folder.
+    pub path: &'static str,
+    /// SHA-256 of the contents; of the unpacked contents where the file is gzipped, however it was packed.
+    pub sha256: &'static str,
+}
+
+/// How the files make up a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// Text tables, one below the other; the label's column and those left out, from 1.
+    Text { label: usize, drop: &'static [usize], header: bool },
+    /// Records of one label line and 15 lines of 6 numbers.
+    Robot,
+    /// Numbers in one file, labels in another.
+    Madelon,
+    /// The label follows from the last two columns.
+    Naval,
+    /// Images and labels in the idx format, two parts.
+    Mnist,
+}
+
+/// One data set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    /// Short name, as on a command line.
+    pub name: &'static str,
+    /// Name in a table.
+    pub title: &'static str,
+    /// Rows.
+    pub n: usize,
+    /// Features.
+    pub d: usize,
+    /// Classes.
+    pub k: usize,
+    /// The paper's n_s, the smallest node that is split; `None` where the paper does not use the set.
+    pub paper_min_node: Option<usize>,
+    /// The files, in order.
+    pub files: &'static [DataFile],
+    /// Where to get them.
+    pub origin: &'static str,
+    /// The features the paper standardised, from 0.
+    pub paper_standardized: &'static [usize],
+    pub(crate) layout: Layout,
+}
+
+/// Sets of the paper that cannot be had: name, title, why.
+pub const NOT_PUBLIC: [(&str, &str, &str); 1] =
+    [("rs", "RS (remote sensing)", "3303 x 56, 7 classes; its authors have not published it")];
+
+/// All data sets: the paper's first, in its order, then the larger ones.
+pub fn entries() -> &'static [Entry] {
+    &entries::ENTRIES
+}
+
+/// The data set of that name.
+pub fn find(name: &str) -> Result<&'static Entry> {
+    if let Some(entry) = entries().iter().find(|e| e.name.eq_ignore_ascii_case(name)) {
+        return Ok(entry);
+    }
+    let problem = match NOT_PUBLIC.iter().find(|(n, _, _)| n.eq_ignore_ascii_case(name)) {
+        Some((_, _, why)) => format!("is not public ({why})"),
+        None => {
+            let names: Vec<String> = entries().iter().map(|e| e.name.to_string()).collect();
+            match close_names(name, &names).as_slice() {
+                [] => format!("is not known; there are {}", names.join(", ")),
+                close => format!("is not known; did you mean {}?", close.join(" or ")),
+            }
+        }
+    };
+    Err(DataError::Option { name: format!("data set \"{name}\""), problem })
+}
+
+impl Entry {
+    /// Reads the set from a data folder, checks it, and scales it.
+    pub fn load(&self, folder: impl AsRef<Path>, scaling: Scaling) -> Result<Table> {
+        let parts: Vec<(String, Vec<u8>)> =
+            self.files.iter().map(|f| self.checked(folder.as_ref(), f)).collect::<Result<_>>()?;
+        let mut table = match self.layout {
+            Layout::Text { label, drop, header } => {
+                let column = |c: usize| ColumnRef(c.to_string());
+                let prepare = Prepare {
+                    label: Some(column(label)),
+                    drop: drop.iter().map(|c| column(*c)).collect(),
+                    ..Prepare::default()
+                };
+                prepare.fit(stacked(parts, header)?)?.0
+            }
+            Layout::Robot => special::robot(parts)?,
+            Layout::Madelon => special::madelon(parts)?,
+            Layout::Naval => special::naval(stacked(parts, false)?)?,
+            Layout::Mnist => special::mnist(&parts)?,
+        };
+        if (table.n, table.d()) != (self.n, self.d) {
+            let problem = format!("{} x {} was read, {} x {} expected", table.n, table.d(), self.n, self.d);
+            return Err(format(self.title, problem));
+        }
+        match scaling {
+            Scaling::Raw => {}
+            Scaling::Standardized => standardize_columns(&mut table, &(0..self.d).collect::<Vec<_>>()),
+            Scaling::Paper => standardize_columns(&mut table, self.paper_standardized),
+        }
+        Ok(table)
+    }
+
+    /// Whether all files are in the folder; says nothing about their contents.
+    pub fn is_in(&self, folder: impl AsRef<Path>) -> bool {
+        self.files.iter().all(|f| folder.as_ref().join(f.path).is_file())
+    }
+
+    /// One file, unpacked, its digest checked.
+    fn checked(&self, folder: &Path, wanted: &DataFile) -> Result<(String, Vec<u8>)> {
+        let path = folder.join(wanted.path);
+        if !path.is_file() {
+            let problem = format!(
+                "no such file; {} is to be had from {} (sha256 {})",
+                self.title, self.origin, wanted.sha256
+            );
+            return Err(DataError::File { path: path.display().to_string(), problem });
+        }
+        let (source, bytes) = load(&path)?;
+        let digest: String = Sha256::digest(&bytes).iter().map(|b| format!("{b:02x}")).collect();
+        if digest != wanted.sha256 {
+            let problem = format!(
+                "is not the original: its sha256 is {digest}, expected is {}; {} is to be had from {}",
+                wanted.sha256, self.title, self.origin
+            );
+            return Err(DataError::Format { path: source, problem });
+        }
+        Ok((source, bytes))
+    }
+}
+
+/// Text tables, one below the other.
+fn stacked(parts: Vec<(String, Vec<u8>)>, header: bool) -> Result<Frame> {
+    let options = ReadOptions { format: Some(Format::Text), header: Some(header) };
+    let mut frames = parts.into_iter().map(|(source, bytes)| read_frame_bytes(bytes, &source, &options));
+    let missing = || file("data set", &std::io::Error::from(std::io::ErrorKind::NotFound));
+    let first = frames.next().ok_or_else(missing)??;
+    frames.try_fold(first, |above, below| above.stack(&below?))
+}

@@ -1,0 +1,112 @@
+//! Everything that can go wrong with a file: one enum, messages that name the file, the row, the column and a way out.
+
+use std::fmt;
+use std::path::Path;
+
+/// An error of the data crate. Each message is one sentence.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DataError {
+    /// The system refused a file.
+    #[error("{path}: {problem}")]
+    File {
+        /// The file.
+        path: String,
+        /// The system's words.
+        problem: String,
+    },
+    /// The file as a whole is not what it should be.
+    #[error("{path}: {problem}")]
+    Format {
+        /// The file.
+        path: String,
+        /// What is wrong and what would do.
+        problem: String,
+    },
+    /// One row is not like the others.
+    #[error("{path}: {row}: {problem}")]
+    Row {
+        /// The file.
+        path: String,
+        /// Where.
+        row: Place,
+        /// What is wrong.
+        problem: String,
+    },
+    /// One cell cannot be used.
+    #[error("{path}: {row}, column {column}: {problem}")]
+    Cell {
+        /// The file.
+        path: String,
+        /// Where.
+        row: Place,
+        /// The column's number and name.
+        column: String,
+        /// What is wrong and what would do.
+        problem: String,
+    },
+    /// A whole column cannot be used, or is not there.
+    #[error("{path}: column {column} {problem}")]
+    Column {
+        /// The file.
+        path: String,
+        /// The column's number and name, or what was asked for.
+        column: String,
+        /// What is wrong and what would do.
+        problem: String,
+    },
+    /// The options contradict each other or the data.
+    #[error("{name} {problem}")]
+    Option {
+        /// The option or its value.
+        name: String,
+        /// What is wrong and what would do.
+        problem: String,
+    },
+}
+
+/// The crate's result.
+pub type Result<T> = std::result::Result<T, DataError>;
+
+/// A row of a file: its number among the data rows and, in a text file, its line. Both count from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Number among the data rows, as in a labels file.
+    pub row: usize,
+    /// Line of the text file; the same as `row` where there are no lines.
+    pub line: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.row == self.line {
+            write!(f, "row {}", self.row)
+        } else {
+            write!(f, "row {} (line {})", self.row, self.line)
+        }
+    }
+}
+
+/// A [`DataError::File`] from the system's error.
+pub(crate) fn file(path: impl AsRef<Path>, problem: &std::io::Error) -> DataError {
+    let problem = match problem.kind() {
+        std::io::ErrorKind::NotFound => "no such file".to_string(),
+        std::io::ErrorKind::PermissionDenied => "permission denied".to_string(),
+        _ => problem.to_string(),
+    };
+    DataError::File { path: path.as_ref().display().to_string(), problem }
+}
+
+/// A [`DataError::Format`] in one line.
+pub(crate) fn format(path: &str, problem: impl Into<String>) -> DataError {
+    DataError::Format { path: path.to_string(), problem: problem.into() }
+}
+
+/// At most 40 characters of a cell, safe to print in one line.
+pub(crate) fn excerpt(cell: &str) -> String {
+    let mut short: String = cell.chars().take(40).map(|c| if c.is_control() { '?' } else { c }).collect();
+    if cell.chars().nth(40).is_some() {
+        short.push('…');
+    }
+    short
+}

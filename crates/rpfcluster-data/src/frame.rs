@@ -1,0 +1,228 @@
+//! A file as it was read, before anything is chosen from it: every column, numbers and text, gaps still open.
+//!
+//! The numbers lie row-major over all columns from the start, so choosing columns later works in place and a large
+//! file is never held twice. A text cell is NaN there and stands, coded, in its column's [`TextColumn`].
+
+use std::collections::HashMap;
+
+use crate::error::{DataError, Place, Result, excerpt};
+use crate::table::{Labels, Values};
+
+/// The code of a cell that is no text: a number or a gap.
+pub(crate) const NO_TEXT: u32 = u32::MAX;
+
+/// The text cells of one column.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct TextColumn {
+    /// One code a row, [`NO_TEXT`] where the cell is a number or missing.
+    pub codes: Vec<u32>,
+    /// The distinct texts.
+    pub names: Vec<String>,
+    index: HashMap<String, u32>,
+}
+
+impl TextColumn {
+    /// Puts `text` at `row`; the rows passed over hold no text.
+    pub fn put(&mut self, row: usize, text: &str) {
+        let code = match self.index.get(text) {
+            Some(&code) => code,
+            None => {
+                let code = self.names.len() as u32;
+                self.index.insert(text.to_string(), code);
+                self.names.push(text.to_string());
+                code
+            }
+        };
+        self.codes.resize(row, NO_TEXT);
+        self.codes.push(code);
+    }
+
+    /// Appends the cells of a later part of the file, which began at `row`.
+    pub fn append(&mut self, row: usize, part: &TextColumn) {
+        for (i, &code) in part.codes.iter().enumerate().filter(|(_, c)| **c != NO_TEXT) {
+            self.put(row + i, &part.names[code as usize]);
+        }
+    }
+
+    fn get(&self, row: usize) -> Option<&str> {
+        self.codes.get(row).and_then(|&c| self.names.get(c as usize)).map(String::as_str)
+    }
+}
+
+/// Which line of a text file a row stood on: the first line, and where lines without data come in between.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Lines {
+    /// Line of the first row, from 1.
+    pub first: usize,
+    /// (row, lines skipped before it since the first), ascending.
+    pub gaps: Vec<(usize, usize)>,
+}
+
+/// A file in memory, all columns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Frame {
+    pub(crate) source: String,
+    pub(crate) names: Vec<String>,
+    pub(crate) has_header: bool,
+    pub(crate) n: usize,
+    pub(crate) values: Values,
+    pub(crate) text: Vec<Option<TextColumn>>,
+    pub(crate) lines: Lines,
+}
+
+impl Frame {
+    /// A frame of numbers only; `names` are made up (`c1`, …) when there are none.
+    pub fn from_values(
+        source: &str,
+        names: Option<Vec<String>>,
+        values: Values,
+        width: usize,
+    ) -> Result<Frame> {
+        let has_header = names.is_some();
+        let names = names.unwrap_or_else(|| numbered_names(width));
+        if width == 0 || names.len() != width || values.is_empty() || !values.len().is_multiple_of(width) {
+            return Err(crate::error::format(source, "there are no rows of numbers"));
+        }
+        let n = values.len() / width;
+        let lines = Lines { first: 1, gaps: Vec::new() };
+        Ok(Frame { source: source.to_string(), names, has_header, n, values, text: vec![None; width], lines })
+    }
+
+    /// Where it came from.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Names of all columns.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Whether the names stood in the file.
+    pub fn has_header(&self) -> bool {
+        self.has_header
+    }
+
+    /// Number of rows.
+    pub fn n(&self) -> usize {
+        self.n
+    }
+
+    /// Number of columns, text included.
+    pub fn width(&self) -> usize {
+        self.names.len()
+    }
+
+    /// The row's number and line, both from 1.
+    pub fn place(&self, row: usize) -> Place {
+        let skipped = self.lines.gaps.iter().take_while(|(r, _)| *r <= row).last().map_or(0, |g| g.1);
+        Place { row: row + 1, line: self.lines.first + row + skipped }
+    }
+
+    /// A column as messages call it: `3 "species"`, or `3` when the file named none.
+    pub fn column_title(&self, column: usize) -> String {
+        match self.names.get(column) {
+            Some(name) if self.has_header => format!("{} \"{}\"", column + 1, excerpt(name)),
+            _ => (column + 1).to_string(),
+        }
+    }
+
+    /// The number in a cell; NaN for a gap or text.
+    pub fn number(&self, row: usize, column: usize) -> f64 {
+        self.values.get(row * self.width() + column)
+    }
+
+    /// The text in a cell that is no number.
+    pub fn text(&self, row: usize, column: usize) -> Option<&str> {
+        self.text.get(column).and_then(Option::as_ref).and_then(|t| t.get(row))
+    }
+
+    /// The first row of a column that holds text.
+    pub(crate) fn first_text(&self, column: usize) -> Option<(usize, &str)> {
+        let text = self.text.get(column)?.as_ref()?;
+        let row = text.codes.iter().position(|&c| c != NO_TEXT)?;
+        Some((row, text.get(row)?))
+    }
+
+    /// A cell as a label: its text, or its number in shortest form; `None` for a gap.
+    fn label(&self, row: usize, column: usize) -> Option<String> {
+        if let Some(text) = self.text(row, column) {
+            return Some(text.to_string());
+        }
+        let x = self.number(row, column);
+        // Adding zero turns -0 into 0: they are one class.
+        (!x.is_nan()).then(|| (x + 0.0).to_string())
+    }
+
+    /// A column as labels, and the rows whose label is missing.
+    pub(crate) fn labels(&self, column: usize) -> (Labels, Vec<usize>) {
+        let mut gaps = Vec::new();
+        let mut by_number: HashMap<u64, u32> = HashMap::new();
+        let mut index: HashMap<String, u32> = HashMap::new();
+        let mut labels = Labels { codes: Vec::with_capacity(self.n), names: Vec::new() };
+        for row in 0..self.n {
+            let bits = (self.number(row, column) + 0.0).to_bits();
+            let is_number = self.text(row, column).is_none();
+            if is_number && let Some(&code) = by_number.get(&bits) {
+                labels.codes.push(code);
+                continue;
+            }
+            let Some(name) = self.label(row, column) else {
+                gaps.push(row);
+                labels.codes.push(0);
+                continue;
+            };
+            let code = *index.entry(name).or_insert_with_key(|name| {
+                labels.names.push(name.clone());
+                labels.names.len() as u32 - 1
+            });
+            if is_number {
+                by_number.insert(bits, code);
+            }
+            labels.codes.push(code);
+        }
+        (labels, gaps)
+    }
+
+    /// An error about one cell.
+    pub(crate) fn cell_error(&self, row: usize, column: usize, problem: impl Into<String>) -> DataError {
+        DataError::Cell {
+            path: self.source.clone(),
+            row: self.place(row),
+            column: self.column_title(column),
+            problem: problem.into(),
+        }
+    }
+
+    /// An error about one column.
+    pub(crate) fn column_error(&self, column: usize, problem: impl Into<String>) -> DataError {
+        DataError::Column {
+            path: self.source.clone(),
+            column: self.column_title(column),
+            problem: problem.into(),
+        }
+    }
+
+    /// Puts the rows of `other` below these. Column counts must agree; double precision.
+    pub(crate) fn stack(mut self, other: &Frame) -> Result<Frame> {
+        if self.width() != other.width() {
+            let problem = format!("has {} columns, {} has {}", other.width(), self.source, self.width());
+            return Err(crate::error::format(&other.source, problem));
+        }
+        let mut values = self.values.to_f64().into_owned();
+        values.extend_from_slice(&other.values.to_f64());
+        self.values = Values::F64(values);
+        for (column, part) in other.text.iter().enumerate() {
+            if let Some(part) = part {
+                self.text[column].get_or_insert_default().append(self.n, part);
+            }
+        }
+        self.n += other.n;
+        Ok(self)
+    }
+}
+
+/// `c1`, `c2`, … for columns that have no names.
+pub(crate) fn numbered_names(width: usize) -> Vec<String> {
+    (1..=width).map(|i| format!("c{i}")).collect()
+}

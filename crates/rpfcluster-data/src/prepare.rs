@@ -1,0 +1,333 @@
+//! From a [`Frame`] to a [`Table`]: choose columns, settle gaps, standardise. What was fitted is kept as a
+//! [`Preparation`], so that new rows at predict time go through exactly the same steps.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{DataError, Result, excerpt, format};
+use crate::frame::Frame;
+use crate::select::{ColumnRef, resolve_all};
+use crate::table::{Labels, Table, Values};
+
+/// Which columns get mean zero and standard deviation one.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Standardize {
+    /// None of them: the paper's default.
+    #[default]
+    None,
+    /// All features.
+    All,
+    /// These.
+    Columns(Vec<ColumnRef>),
+}
+
+/// What to do about gaps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Missing {
+    /// Refuse, naming the first one.
+    #[default]
+    Error,
+    /// Leave the row out.
+    Drop,
+    /// Put the column's mean.
+    Mean,
+}
+
+/// How to make a table of features from a file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Prepare {
+    /// Left out of the features; used only to score.
+    pub label: Option<ColumnRef>,
+    /// Left out.
+    pub drop: Vec<ColumnRef>,
+    /// The features, in this order; empty means all.
+    pub columns: Vec<ColumnRef>,
+    /// Which features to standardise.
+    pub standardize: Standardize,
+    /// What to do about gaps.
+    pub missing: Missing,
+}
+
+/// What [`Prepare::fit`] learned; part of a model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Preparation {
+    /// Names of the features.
+    pub columns: Vec<String>,
+    /// Their places in the file, from 0.
+    pub positions: Vec<usize>,
+    /// Whether the names stood in the file: new tables are then matched by name, else by place.
+    pub named: bool,
+    /// What to do about gaps.
+    pub missing: Missing,
+    /// What a gap is filled with, before standardising; the column's mean.
+    pub fill: Vec<f64>,
+    /// Subtracted from each column.
+    pub center: Vec<f64>,
+    /// Each column is divided by it then.
+    pub scale: Vec<f64>,
+}
+
+impl Prepare {
+    /// Prepares a table and learns how to prepare the next one.
+    pub fn fit(&self, mut frame: Frame) -> Result<(Table, Preparation)> {
+        let label = self.label.as_ref().map(|l| l.resolve_one(&frame)).transpose()?;
+        let dropped = resolve_all(&frame, &self.drop)?;
+        let mut chosen = if self.columns.is_empty() {
+            (0..frame.width()).collect()
+        } else {
+            resolve_all(&frame, &self.columns)?
+        };
+        chosen.retain(|c| !dropped.contains(c) && Some(*c) != label);
+        if chosen.is_empty() {
+            return Err(format(frame.source(), "no column is left to cluster on"));
+        }
+        let scaled = match &self.standardize {
+            Standardize::None => Vec::new(),
+            Standardize::All => chosen.clone(),
+            Standardize::Columns(refs) => resolve_all(&frame, refs)?,
+        };
+        if let Some(column) = scaled.iter().find(|c| !chosen.contains(c)) {
+            return Err(frame.column_error(*column, "is to be standardised, but is not among the features"));
+        }
+        let mut taken = take(&mut frame, &chosen, label, self.missing, None)?;
+        let d = chosen.len();
+        let (mut center, mut scale) = (vec![0.0; d], vec![1.0; d]);
+        if !scaled.is_empty() {
+            let (means, sds) = moments(&taken.values, d);
+            for j in (0..d).filter(|j| scaled.contains(&chosen[*j])) {
+                if !(means[j].is_finite() && sds[j].is_finite()) {
+                    return Err(frame.column_error(chosen[j], "holds numbers too large to standardise"));
+                }
+                center[j] = means[j];
+                scale[j] = if sds[j] > 0.0 { sds[j] } else { 1.0 };
+            }
+            standardize(&mut taken.values, &center, &scale);
+        }
+        let preparation = Preparation {
+            columns: chosen.iter().map(|c| frame.names[*c].clone()).collect(),
+            positions: chosen,
+            named: frame.has_header,
+            missing: self.missing,
+            fill: taken.fill.clone(),
+            center,
+            scale,
+        };
+        Ok((taken.table(&frame, preparation.columns.clone()), preparation))
+    }
+}
+
+impl Preparation {
+    /// Prepares new rows as the fitted ones were; columns are found by name where the file had names.
+    pub fn apply(&self, mut frame: Frame, label: Option<&ColumnRef>) -> Result<Table> {
+        let label = label.map(|l| l.resolve_one(&frame)).transpose()?;
+        let chosen = self.find_columns(&frame)?;
+        let fill = (self.missing == Missing::Mean).then_some(self.fill.as_slice());
+        let mut taken = take(&mut frame, &chosen, label, self.missing, fill)?;
+        standardize(&mut taken.values, &self.center, &self.scale);
+        Ok(taken.table(&frame, self.columns.clone()))
+    }
+
+    fn find_columns(&self, frame: &Frame) -> Result<Vec<usize>> {
+        if self.named && frame.has_header {
+            let mut used = Vec::new();
+            for name in &self.columns {
+                // Of columns that share a name the first not yet taken: they come in the same order as when fitted.
+                let found = (0..frame.width()).find(|c| frame.names[*c] == *name && !used.contains(c));
+                used.push(found.ok_or_else(|| DataError::Column {
+                    path: frame.source.clone(),
+                    column: format!("\"{}\"", excerpt(name)),
+                    problem: "is not there, but the model was made from it".into(),
+                })?);
+            }
+            return Ok(used);
+        }
+        // Without names: the features alone, or a file laid out like the one the model was made from.
+        if frame.width() == self.columns.len() {
+            return Ok((0..frame.width()).collect());
+        }
+        match self.positions.iter().find(|p| **p >= frame.width()) {
+            None => Ok(self.positions.clone()),
+            Some(position) => Err(DataError::Column {
+                path: frame.source.clone(),
+                column: (position + 1).to_string(),
+                problem: format!(
+                    "is not there (the file has {} columns), but the model was made from it",
+                    frame.width()
+                ),
+            }),
+        }
+    }
+}
+
+/// The chosen columns, gaps settled.
+struct Taken {
+    n: usize,
+    values: Values,
+    labels: Option<Labels>,
+    rows: Option<Vec<usize>>,
+    fill: Vec<f64>,
+}
+
+impl Taken {
+    fn table(self, frame: &Frame, columns: Vec<String>) -> Table {
+        Table {
+            source: frame.source.clone(),
+            columns,
+            has_header: frame.has_header,
+            n: self.n,
+            values: self.values,
+            labels: self.labels,
+            rows: self.rows,
+        }
+    }
+}
+
+/// Moves the chosen columns out of the frame. Gaps are filled with `fill`, or the columns' own means.
+fn take(
+    frame: &mut Frame,
+    chosen: &[usize],
+    label: Option<usize>,
+    missing: Missing,
+    fill: Option<&[f64]>,
+) -> Result<Taken> {
+    for &column in chosen {
+        if let Some((row, text)) = frame.first_text(column) {
+            let name = if frame.has_header { frame.names[column].clone() } else { (column + 1).to_string() };
+            let problem = format!(
+                "holds text (\"{}\" in {}); leave it out with --drop {name} or name it with --label {name}",
+                excerpt(text),
+                frame.place(row),
+                name = if name.contains([' ', '"']) { format!("{name:?}") } else { name },
+            );
+            return Err(frame.column_error(column, problem));
+        }
+    }
+    let n = frame.n;
+    let d = chosen.len();
+    let mut keep = vec![true; n];
+    let mut labels = None;
+    if let Some(column) = label {
+        let (found, gaps) = frame.labels(column);
+        if let (Some(&row), true) = (gaps.first(), missing != Missing::Drop) {
+            let problem = "the label is missing; leave such rows out with --missing drop";
+            return Err(frame.cell_error(row, column, problem));
+        }
+        gaps.into_iter().for_each(|row| keep[row] = false);
+        labels = Some(found);
+    }
+    let width = frame.width();
+    let all = std::mem::replace(&mut frame.values, Values::F64(Vec::new()));
+    let mut values = all.choose_columns(width, chosen);
+    let mut holes = Vec::new();
+    for i in 0..n * d {
+        let x = values.get(i);
+        if x.is_finite() {
+            continue;
+        }
+        let (row, column) = (i / d, i % d);
+        if x.is_infinite() {
+            return Err(frame.cell_error(row, chosen[column], format!("{x} is not a finite number")));
+        }
+        match missing {
+            Missing::Error => {
+                let problem = "the value is missing; leave such rows out with --missing drop \
+                               or put the column's mean with --missing mean";
+                return Err(frame.cell_error(row, chosen[column], problem));
+            }
+            Missing::Drop => keep[row] = false,
+            Missing::Mean => holes.push(i),
+        }
+    }
+    let fill = match (missing, fill) {
+        (Missing::Mean, Some(fill)) => fill.to_vec(),
+        (Missing::Mean, None) => means_of_present(&values, d),
+        _ => Vec::new(),
+    };
+    for i in holes {
+        let x = fill.get(i % d).copied().unwrap_or(f64::NAN);
+        if !x.is_finite() {
+            return Err(frame
+                .column_error(chosen[i % d], "has no value to take the mean of; leave it out with --drop"));
+        }
+        values.set(i, x);
+    }
+    let kept = keep.iter().filter(|k| **k).count();
+    if kept == 0 {
+        return Err(format(&frame.source, "every row has a missing value; nothing is left"));
+    }
+    if kept == n {
+        return Ok(Taken { n, values, labels, rows: None, fill });
+    }
+    values.keep_rows(d, &keep);
+    let rows: Vec<usize> = (0..n).filter(|i| keep[*i]).collect();
+    // Coded anew: a name may have gone, and first appearance with it.
+    let labels = labels.map(|l| Labels::from_names(rows.iter().map(|i| l.name(*i))));
+    Ok(Taken { n: kept, values, labels, rows: Some(rows.into_iter().map(|i| i + 1).collect()), fill })
+}
+
+fn means_of_present(values: &Values, d: usize) -> Vec<f64> {
+    let (mut sums, mut counts) = (vec![0.0; d], vec![0usize; d]);
+    for i in 0..values.len() {
+        let x = values.get(i);
+        if !x.is_nan() {
+            sums[i % d] += x;
+            counts[i % d] += 1;
+        }
+    }
+    sums.iter().zip(counts).map(|(s, c)| s / c as f64).collect()
+}
+
+/// Mean and population standard deviation of every column. A constant column has exactly its value and zero, which
+/// rounding in the mean would otherwise spoil.
+fn moments(values: &Values, d: usize) -> (Vec<f64>, Vec<f64>) {
+    let values = values.to_f64();
+    let n = (values.len() / d.max(1)) as f64;
+    let first = values.get(..d).unwrap_or_default();
+    let (mut means, mut squares, mut constant) = (vec![0.0; d], vec![0.0; d], vec![true; d]);
+    for row in values.chunks_exact(d.max(1)) {
+        for j in 0..d {
+            means[j] += row[j];
+            constant[j] &= row[j] == first[j];
+        }
+    }
+    means.iter_mut().for_each(|m| *m /= n);
+    for row in values.chunks_exact(d.max(1)) {
+        for j in 0..d {
+            squares[j] += (row[j] - means[j]) * (row[j] - means[j]);
+        }
+    }
+    let mut sds: Vec<f64> = squares.iter().map(|s| (s / n).sqrt()).collect();
+    for j in (0..d).filter(|j| constant[*j]) {
+        means[j] = first[j];
+        sds[j] = 0.0;
+    }
+    (means, sds)
+}
+
+/// Population standard deviation of every column.
+pub(crate) fn standard_deviations(values: &Values, d: usize) -> Vec<f64> {
+    moments(values, d).1
+}
+
+/// Subtracts the centres and divides by the scales.
+fn standardize(values: &mut Values, center: &[f64], scale: &[f64]) {
+    let d = center.len();
+    let columns: Vec<usize> = (0..d).filter(|j| center[*j] != 0.0 || scale[*j] != 1.0).collect();
+    for start in (0..values.len()).step_by(d.max(1)) {
+        for &j in &columns {
+            values.set(start + j, (values.get(start + j) - center[j]) / scale[j]);
+        }
+    }
+}
+
+/// Standardises some features of a finished table, by their places from 0.
+pub(crate) fn standardize_columns(table: &mut Table, columns: &[usize]) {
+    let d = table.d();
+    let (means, sds) = moments(&table.values, d);
+    let (mut center, mut scale) = (vec![0.0; d], vec![1.0; d]);
+    for &j in columns.iter().filter(|j| **j < d) {
+        center[j] = means[j];
+        scale[j] = if sds[j] > 0.0 { sds[j] } else { 1.0 };
+    }
+    standardize(&mut table.values, &center, &scale);
+}

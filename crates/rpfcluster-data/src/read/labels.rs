@@ -1,0 +1,116 @@
+//! Labels to score: what `rpf cluster` wrote (`row,cluster`), a column of any table, or one label a line.
+
+use std::path::Path;
+
+use super::number::{Cell, cell};
+use super::{Format, ReadOptions, load, read_frame_bytes};
+use crate::error::{DataError, Place, Result, excerpt, format};
+use crate::frame::Frame;
+use crate::select::ColumnRef;
+use crate::table::Labels;
+
+/// Labels, and where the file said so the 1-based input rows they belong to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowLabels {
+    /// The labels.
+    pub labels: Labels,
+    /// The row of each; `None` means 1, 2, 3, …
+    pub rows: Option<Vec<usize>>,
+}
+
+/// A line that names a column of labels rather than being one.
+const TITLES: [&str; 5] = ["cluster", "label", "labels", "class", "species"];
+
+/// Reads labels from a file (`-`: standard input): the column named, else the column `cluster`, else the only column.
+pub fn read_labels(path: impl AsRef<Path>, column: Option<&ColumnRef>) -> Result<RowLabels> {
+    let path = path.as_ref();
+    let (source, bytes) = load(path)?;
+    let format = Format::from_path(path).unwrap_or_else(|| Format::from_bytes(&bytes));
+    read_labels_bytes(bytes, &source, format, column)
+}
+
+/// Reads labels from bytes; `source` is what messages call them.
+pub fn read_labels_bytes(
+    bytes: Vec<u8>,
+    source: &str,
+    kind: Format,
+    column: Option<&ColumnRef>,
+) -> Result<RowLabels> {
+    let single = kind == Format::Text && column.is_none() && is_one_a_line(&bytes);
+    if single {
+        return one_a_line(&bytes, source);
+    }
+    let frame = read_frame_bytes(bytes, source, &ReadOptions { format: Some(kind), header: None })?;
+    let by_name = |name: &str| frame.names.iter().position(|n| frame.has_header && n == name);
+    let chosen = match column {
+        Some(column) => column.resolve_one(&frame)?,
+        None => match by_name("cluster") {
+            Some(found) => found,
+            None if frame.width() == 1 => 0,
+            None => {
+                let problem = format!(
+                    "there are {} columns and none is called \"cluster\"; name the one that holds the labels",
+                    frame.width()
+                );
+                return Err(format(source, problem));
+            }
+        },
+    };
+    let (labels, gaps) = frame.labels(chosen);
+    if let Some(&row) = gaps.first() {
+        return Err(frame.cell_error(row, chosen, "the label is missing"));
+    }
+    let rows = by_name("row").filter(|c| *c != chosen).map(|c| row_numbers(&frame, c)).transpose()?;
+    Ok(RowLabels { labels, rows })
+}
+
+/// True when the first line that is not empty holds nothing that separates cells, blanks aside.
+fn is_one_a_line(bytes: &[u8]) -> bool {
+    let first = bytes.split(|b| *b == b'\n').find(|l| !l.trim_ascii().is_empty()).unwrap_or_default();
+    !first.trim_ascii().iter().any(|b| b",;\t\"".contains(b) || *b == 0)
+}
+
+fn one_a_line(bytes: &[u8], source: &str) -> Result<RowLabels> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let mut names = Vec::new();
+    let mut skipped = 0;
+    for (at, line) in bytes.split(|b| *b == b'\n').enumerate() {
+        let line = line.trim_ascii();
+        let title = names.is_empty() && TITLES.iter().any(|t| line.eq_ignore_ascii_case(t.as_bytes()));
+        if line.is_empty() || title {
+            skipped += 1;
+            continue;
+        }
+        names.push(match cell(line) {
+            Cell::Number(x) => (x + 0.0).to_string(),
+            Cell::Text(text) => String::from_utf8_lossy(text).into_owned(),
+            Cell::Missing => {
+                let row = Place { row: at + 1 - skipped, line: at + 1 };
+                let problem = "the label is missing".to_string();
+                return Err(DataError::Row { path: source.to_string(), row, problem });
+            }
+        });
+    }
+    if names.is_empty() {
+        return Err(format(source, "there are no labels"));
+    }
+    Ok(RowLabels { labels: Labels::from_names(&names), rows: None })
+}
+
+/// A column of row numbers: whole, from 1, each once.
+fn row_numbers(frame: &Frame, column: usize) -> Result<Vec<usize>> {
+    let mut seen = std::collections::HashSet::with_capacity(frame.n());
+    (0..frame.n())
+        .map(|row| {
+            let x = frame.number(row, column);
+            if !(x >= 1.0 && x.fract() == 0.0 && x < 9e15) {
+                let shown = frame.text(row, column).map_or_else(|| x.to_string(), excerpt);
+                return Err(frame.cell_error(row, column, format!("{shown} is no row number (1, 2, 3, …)")));
+            }
+            if !seen.insert(x as usize) {
+                return Err(frame.cell_error(row, column, format!("row {x} stands there twice")));
+            }
+            Ok(x as usize)
+        })
+        .collect()
+}

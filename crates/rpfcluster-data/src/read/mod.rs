@@ -1,0 +1,173 @@
+//! From a path to a [`Frame`]: opens, unpacks gzip, settles the format, and calls the one file that knows it.
+
+mod labels;
+mod mtx;
+mod npy;
+mod npz;
+mod number;
+mod quoted;
+mod similarity;
+mod sniff;
+mod text;
+
+#[cfg(feature = "parquet")]
+mod arrow;
+#[cfg(feature = "parquet")]
+mod columnar;
+#[cfg(feature = "parquet")]
+mod parquet;
+
+use std::io::Read;
+use std::path::Path;
+use std::str::FromStr;
+
+use crate::error::{DataError, Result, file, format};
+use crate::frame::Frame;
+
+pub use labels::{RowLabels, read_labels, read_labels_bytes};
+pub use similarity::{Similarity, read_similarity, read_similarity_bytes};
+pub(crate) use sniff::Delimiter;
+pub(crate) use text::{is_blank, layout};
+
+/// The most columns a text or .npy file may have; beyond it the file is no table of features.
+pub(crate) const MAX_WIDTH: usize = 10_000_000;
+
+/// A file format. Any of them may be gzipped besides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Comma, tab, semicolon or blanks between cells.
+    Text,
+    /// Apache Parquet.
+    Parquet,
+    /// Arrow IPC file or stream; Feather version 2 is the former.
+    Arrow,
+    /// One NumPy array.
+    Npy,
+    /// A SciPy sparse matrix.
+    Npz,
+    /// Matrix Market.
+    Mtx,
+}
+
+impl FromStr for Format {
+    type Err = DataError;
+
+    /// The name as in `--format`, which is also the extension.
+    fn from_str(name: &str) -> Result<Format> {
+        Ok(match name.to_ascii_lowercase().as_str() {
+            "csv" | "tsv" | "txt" | "text" | "dat" | "data" | "tab" => Format::Text,
+            "parquet" | "pq" => Format::Parquet,
+            "arrow" | "feather" | "ipc" | "arrows" => Format::Arrow,
+            "npy" => Format::Npy,
+            "npz" => Format::Npz,
+            "mtx" | "mm" => Format::Mtx,
+            _ => {
+                return Err(DataError::Option {
+                    name: format!("format \"{name}\""),
+                    problem: "is not known; take csv, tsv, txt, parquet, arrow, feather, npy, npz or mtx"
+                        .into(),
+                });
+            }
+        })
+    }
+}
+
+impl Format {
+    /// By the extension, one `.gz` aside; `None` when it says nothing.
+    pub fn from_path(path: &Path) -> Option<Format> {
+        let name = path.file_name()?.to_str()?;
+        let lower = name.to_ascii_lowercase();
+        let stem = lower.strip_suffix(".gz").unwrap_or(&lower);
+        stem.rsplit_once('.')?.1.parse().ok()
+    }
+
+    /// By the first bytes; text when they are no known mark.
+    fn from_bytes(bytes: &[u8]) -> Format {
+        if bytes.starts_with(b"PAR1") {
+            Format::Parquet
+        } else if bytes.starts_with(b"ARROW1") || bytes.starts_with(&[0xff, 0xff, 0xff, 0xff]) {
+            Format::Arrow
+        } else if bytes.starts_with(b"\x93NUMPY") {
+            Format::Npy
+        } else if bytes.starts_with(b"PK\x03\x04") {
+            Format::Npz
+        } else if bytes.starts_with(b"%%MatrixMarket") {
+            Format::Mtx
+        } else {
+            Format::Text
+        }
+    }
+}
+
+/// What may be said about a file beyond its name.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// The format; found from the extension, then from the contents, when not given.
+    pub format: Option<Format>,
+    /// Whether a text file's first line names the columns; found when not given.
+    pub header: Option<bool>,
+}
+
+/// Reads a table from a file, or from standard input when the path is `-`.
+pub fn read_frame(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Frame> {
+    let path = path.as_ref();
+    let (source, bytes) = load(path)?;
+    let options = ReadOptions { format: options.format.or_else(|| Format::from_path(path)), ..*options };
+    read_frame_bytes(bytes, &source, &options)
+}
+
+/// Reads a table from bytes; `source` is what messages call them.
+pub fn read_frame_bytes(bytes: Vec<u8>, source: &str, options: &ReadOptions) -> Result<Frame> {
+    let bytes = unpack(bytes, source)?;
+    match options.format.unwrap_or_else(|| Format::from_bytes(&bytes)) {
+        Format::Text => text::read(bytes, source, options.header),
+        Format::Npy => npy::read(&bytes, source)?.into_frame(source),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => parquet::read(bytes, source),
+        #[cfg(feature = "parquet")]
+        Format::Arrow => arrow::read(bytes, source),
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet | Format::Arrow => {
+            Err(format(source, "this build reads no Parquet or Arrow; build it with the feature `parquet`"))
+        }
+        Format::Npz | Format::Mtx => Err(format(
+            source,
+            "holds a matrix, not a table of features; say --precomputed if it holds similarities",
+        )),
+    }
+}
+
+/// The whole file, gzip undone, and what messages call it.
+pub(crate) fn load(path: &Path) -> Result<(String, Vec<u8>)> {
+    if path.as_os_str() == "-" {
+        let mut bytes = Vec::new();
+        let source = "standard input".to_string();
+        std::io::stdin().lock().read_to_end(&mut bytes).map_err(|e| file(&source, &e))?;
+        return Ok((source.clone(), unpack(bytes, &source)?));
+    }
+    let source = path.display().to_string();
+    if path.is_dir() {
+        return Err(DataError::File { path: source, problem: "is a folder, not a file".into() });
+    }
+    let bytes = std::fs::read(path).map_err(|e| file(path, &e))?;
+    let bytes = unpack(bytes, &source)?;
+    Ok((source, bytes))
+}
+
+/// Undoes gzip, known by its first two bytes, which no other format here begins with.
+fn unpack(bytes: Vec<u8>, source: &str) -> Result<Vec<u8>> {
+    if !bytes.starts_with(&[0x1f, 0x8b]) {
+        return Ok(bytes);
+    }
+    let mut unpacked = Vec::with_capacity(bytes.len().saturating_mul(4));
+    flate2::read::MultiGzDecoder::new(bytes.as_slice()).read_to_end(&mut unpacked).map_err(|e| {
+        let problem = match e.kind() {
+            std::io::ErrorKind::UnexpectedEof => {
+                "the gzip data ends too soon; the file is cut short".to_string()
+            }
+            _ => format!("the gzip data is damaged ({e})"),
+        };
+        format(source, problem)
+    })?;
+    Ok(unpacked)
+}

@@ -1,0 +1,165 @@
+//! NumPy's .npy: a short text header, then the elements. Floats, integers, bytes and booleans, either byte order,
+//! rows or columns first.
+
+use super::MAX_WIDTH;
+use crate::error::{Result, format};
+use crate::frame::Frame;
+use crate::table::Values;
+
+/// One array: its header taken apart, its elements still bytes.
+pub(crate) struct Array<'a> {
+    kind: u8,
+    size: usize,
+    big_endian: bool,
+    fortran: bool,
+    pub shape: Vec<usize>,
+    data: &'a [u8],
+    source: &'a str,
+}
+
+/// Reads the header and checks that the elements are all there.
+pub(crate) fn read<'a>(bytes: &'a [u8], source: &'a str) -> Result<Array<'a>> {
+    let bad = |problem: &str| format(source, format!("is not a .npy array: {problem}"));
+    let rest = bytes.strip_prefix(b"\x93NUMPY").ok_or_else(|| bad("it does not begin with \\x93NUMPY"))?;
+    let (header, data) = match rest {
+        [1, _, a, b, rest @ ..] => rest.split_at_checked(usize::from(u16::from_le_bytes([*a, *b]))),
+        [2 | 3, _, a, b, c, d, rest @ ..] => {
+            rest.split_at_checked(u32::from_le_bytes([*a, *b, *c, *d]) as usize)
+        }
+        _ => return Err(bad("its version is not 1, 2 or 3")),
+    }
+    .ok_or_else(|| bad("the header is cut short"))?;
+    let header = std::str::from_utf8(header).map_err(|_| bad("the header is not text"))?;
+    let descr = entry(header, "descr").ok_or_else(|| bad("the header has no descr"))?;
+    let descr = descr.trim_start_matches(['\'', '"']);
+    let descr = &descr[..descr.find(['\'', '"']).ok_or_else(|| bad("the header has no descr"))?];
+    let fortran = entry(header, "fortran_order").is_some_and(|v| v.starts_with("True"));
+    let shape = entry(header, "shape").and_then(|v| v.strip_prefix('(')).and_then(|v| v.split(')').next());
+    let shape: Option<Vec<usize>> = shape.and_then(|s| {
+        s.split(',').map(str::trim).filter(|s| !s.is_empty()).map(|s| s.parse().ok()).collect()
+    });
+    let shape = shape.ok_or_else(|| bad("the header has no shape"))?;
+    let (order, kind, size) = match descr.as_bytes() {
+        [order @ (b'<' | b'>' | b'|' | b'='), kind, size @ ..] => (*order, *kind, size),
+        _ => return Err(bad(&format!("elements of type {descr} are not numbers"))),
+    };
+    let size: usize = std::str::from_utf8(size).ok().and_then(|s| s.parse().ok()).unwrap_or(0);
+    // A unicode character takes four bytes.
+    let size = if kind == b'U' { size.saturating_mul(4) } else { size };
+    if size == 0 {
+        return Err(bad(&format!("elements of type {descr} are not numbers")));
+    }
+    let count = shape.iter().try_fold(1usize, |product, s| product.checked_mul(*s));
+    let needed = count.and_then(|c| c.checked_mul(size)).ok_or_else(|| bad("its shape is too large"))?;
+    let data = data.get(..needed).ok_or_else(|| {
+        bad(&format!(
+            "it should hold {needed} bytes of numbers, but has {}; the file is cut short",
+            data.len()
+        ))
+    })?;
+    Ok(Array { kind, size, big_endian: order == b'>', fortran, shape, data, source })
+}
+
+/// What stands after `'key':` in the header's dictionary.
+fn entry<'a>(header: &'a str, key: &str) -> Option<&'a str> {
+    let at = header.find(&format!("'{key}'"))? + key.len() + 2;
+    header.get(at..)?.trim_start().strip_prefix(':').map(str::trim_start)
+}
+
+impl Array<'_> {
+    fn elements<T, const N: usize>(&self, decode: impl Fn([u8; N]) -> T) -> Vec<T> {
+        let (items, _) = self.data.as_chunks::<N>();
+        items
+            .iter()
+            .map(|item| {
+                let mut item = *item;
+                if self.big_endian {
+                    item.reverse();
+                }
+                decode(item)
+            })
+            .collect()
+    }
+
+    /// The elements as they lie, single precision kept.
+    pub fn values(&self) -> Result<Values> {
+        Ok(Values::F64(match (self.kind, self.size) {
+            (b'f', 4) => return Ok(Values::F32(self.elements(f32::from_le_bytes))),
+            (b'f', 8) => self.elements(f64::from_le_bytes),
+            (b'i', 1) => self.elements(|b| f64::from(i8::from_le_bytes(b))),
+            (b'i', 2) => self.elements(|b| f64::from(i16::from_le_bytes(b))),
+            (b'i', 4) => self.elements(|b| f64::from(i32::from_le_bytes(b))),
+            (b'i', 8) => self.elements(|b| i64::from_le_bytes(b) as f64),
+            (b'u' | b'b', 1) => self.elements(|[b]| f64::from(b)),
+            (b'u', 2) => self.elements(|b| f64::from(u16::from_le_bytes(b))),
+            (b'u', 4) => self.elements(|b| f64::from(u32::from_le_bytes(b))),
+            (b'u', 8) => self.elements(|b| u64::from_le_bytes(b) as f64),
+            (kind, size) => {
+                let problem = format!(
+                    "elements of NumPy type {}{size} are not read; save them as float32 or float64",
+                    char::from(kind)
+                );
+                return Err(format(self.source, problem));
+            }
+        }))
+    }
+
+    /// The elements as row or column numbers.
+    pub fn indices(&self) -> Result<Vec<usize>> {
+        let wide: Vec<i64> = match (self.kind, self.size) {
+            (b'i', 4) => self.elements(|b| i64::from(i32::from_le_bytes(b))),
+            (b'i', 8) => self.elements(i64::from_le_bytes),
+            (b'u', 4) => self.elements(|b| i64::from(u32::from_le_bytes(b))),
+            _ => return Err(format(self.source, "the indices are not integers")),
+        };
+        wide.into_iter()
+            .map(|i| usize::try_from(i).map_err(|_| format(self.source, format!("an index is {i}"))))
+            .collect()
+    }
+
+    /// The characters of a text array, as far as they are ASCII.
+    pub fn ascii(&self) -> String {
+        self.data.iter().filter(|b| b.is_ascii_graphic()).map(|b| char::from(*b)).collect()
+    }
+
+    /// Rows and columns; one dimension is one column.
+    pub fn matrix(&self) -> Result<(usize, usize, Values)> {
+        let (n, d) = match self.shape[..] {
+            [n] => (n, 1),
+            [n, d] => (n, d),
+            _ => {
+                let problem = format!("has {} dimensions; a table has two", self.shape.len());
+                return Err(format(self.source, problem));
+            }
+        };
+        if n == 0 || d == 0 {
+            return Err(format(self.source, format!("has {n} rows and {d} columns")));
+        }
+        if d > MAX_WIDTH {
+            return Err(format(self.source, format!("{d} columns are more than a table has ({MAX_WIDTH})")));
+        }
+        let values = self.values()?;
+        if !self.fortran {
+            return Ok((n, d, values));
+        }
+        Ok((
+            n,
+            d,
+            match values {
+                Values::F32(v) => Values::F32(transpose(&v, n, d)),
+                Values::F64(v) => Values::F64(transpose(&v, n, d)),
+            },
+        ))
+    }
+
+    /// The array as a table.
+    pub fn into_frame(self, source: &str) -> Result<Frame> {
+        let (_, d, values) = self.matrix()?;
+        Frame::from_values(source, None, values, d)
+    }
+}
+
+/// Columns first → rows first.
+fn transpose<T: Copy>(columns: &[T], n: usize, d: usize) -> Vec<T> {
+    (0..n).flat_map(|i| (0..d).map(move |j| columns[j * n + i])).collect()
+}

@@ -1,0 +1,58 @@
+//! Delimited text with quoted cells, through the csv crate: slower, but a delimiter or a line end inside quotes is no
+//! delimiter and no line end.
+
+use super::number::{Cell, cell};
+use super::sniff::Delimiter;
+use super::text::{Layout, Parsed};
+use crate::error::{DataError, Place, Result, format};
+use crate::frame::{Lines, TextColumn};
+
+/// Parses the rows of a text that holds quotes.
+pub(crate) fn parse(body: &[u8], source: &str, layout: &Layout) -> Result<Parsed> {
+    let width = layout.names.len();
+    let delimiter = match layout.delimiter {
+        Delimiter::Byte(b) => b,
+        Delimiter::Blanks => b' ',
+    };
+    let mut reader =
+        csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(body);
+    let mut record = csv::ByteRecord::new();
+    let mut values = Vec::new();
+    let mut text: Vec<Option<TextColumn>> = vec![None; width];
+    let mut lines = Lines { first: layout.first_line, gaps: Vec::new() };
+    let mut n = 0;
+    let mut skipped = 0;
+    while reader.read_byte_record(&mut record).map_err(|e| format(source, e.to_string()))? {
+        // Cells between runs of blanks are no cells.
+        let blanks = layout.delimiter == Delimiter::Blanks;
+        let cells = record.iter().filter(|c| !(blanks && c.is_empty()));
+        let got = cells.clone().count();
+        if got <= 1 && width > 1 && record.iter().all(|c| c.trim_ascii().is_empty()) {
+            continue;
+        }
+        let line = layout.first_line + record.position().map_or(n, |p| p.line() as usize - 1);
+        if line > lines.first + n + skipped {
+            skipped = line - lines.first - n;
+            lines.gaps.push((n, skipped));
+        }
+        if got != width {
+            return Err(DataError::Row {
+                path: source.to_string(),
+                row: Place { row: n + 1, line },
+                problem: format!("{got} cells, but the rows above have {width}"),
+            });
+        }
+        for (column, bytes) in cells.enumerate() {
+            values.push(match cell(bytes) {
+                Cell::Number(x) => x,
+                Cell::Missing => f64::NAN,
+                Cell::Text(t) => {
+                    text[column].get_or_insert_default().put(n, &String::from_utf8_lossy(t));
+                    f64::NAN
+                }
+            });
+        }
+        n += 1;
+    }
+    Ok(Parsed { n, values, text, lines })
+}

@@ -1,0 +1,146 @@
+//! `--precomputed`: a similarity matrix instead of points, from .csv, .npy, .npz or .mtx, checked to be one.
+
+use std::path::Path;
+
+use super::{Format, ReadOptions, load, mtx, npy, npz, read_frame_bytes, unpack};
+use crate::error::{Result, format};
+
+/// The most points a sparse similarity may have; row numbers are 32-bit further on.
+const MAX_POINTS: usize = u32::MAX as usize / 16;
+
+/// A square, symmetric, finite, non-negative matrix, its rows compressed (CSR), columns ascending, zeros left out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Similarity {
+    /// Number of points.
+    pub n: usize,
+    /// Where each row begins; n + 1 numbers.
+    pub indptr: Vec<usize>,
+    /// Column of each entry.
+    pub indices: Vec<u32>,
+    /// Similarity of each entry.
+    pub data: Vec<f64>,
+}
+
+/// Reads a similarity matrix from a file, or from standard input when the path is `-`.
+pub fn read_similarity(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Similarity> {
+    let path = path.as_ref();
+    let (source, bytes) = load(path)?;
+    let options = ReadOptions { format: options.format.or_else(|| Format::from_path(path)), ..*options };
+    read_similarity_bytes(bytes, &source, &options)
+}
+
+/// Reads a similarity matrix from bytes; `source` is what messages call them.
+pub fn read_similarity_bytes(bytes: Vec<u8>, source: &str, options: &ReadOptions) -> Result<Similarity> {
+    let bytes = unpack(bytes, source)?;
+    match options.format.unwrap_or_else(|| Format::from_bytes(&bytes)) {
+        Format::Npz => npz::read(&bytes, source),
+        Format::Mtx => mtx::read(&bytes, source),
+        Format::Npy => {
+            let (n, d, values) = npy::read(&bytes, source)?.matrix()?;
+            Similarity::from_dense(source, n, d, &values.to_f64())
+        }
+        Format::Text => {
+            let options = ReadOptions { format: Some(Format::Text), ..*options };
+            let frame = read_frame_bytes(bytes, source, &options)?;
+            if let Some((row, text)) = (0..frame.width()).find_map(|c| frame.first_text(c)) {
+                let problem = format!("\"{}\" is not a number", crate::error::excerpt(text));
+                let column = (0..frame.width()).find(|c| frame.first_text(*c).is_some()).unwrap_or(0);
+                return Err(frame.cell_error(row, column, problem));
+            }
+            Similarity::from_dense(source, frame.n(), frame.width(), &frame.values.to_f64())
+        }
+        Format::Parquet | Format::Arrow => {
+            Err(format(source, "a similarity matrix is read from .csv, .npy, .npz or .mtx"))
+        }
+    }
+}
+
+impl Similarity {
+    /// From all n x n numbers.
+    fn from_dense(source: &str, n: usize, d: usize, values: &[f64]) -> Result<Similarity> {
+        check_square(source, n, d)?;
+        let (mut indptr, mut indices, mut data) = (vec![0], Vec::new(), Vec::new());
+        for row in values.chunks_exact(d) {
+            for (j, &s) in row.iter().enumerate().filter(|(_, s)| **s != 0.0) {
+                indices.push(j as u32);
+                data.push(s);
+            }
+            indptr.push(indices.len());
+        }
+        Similarity { n, indptr, indices, data }.checked(source)
+    }
+
+    /// From (row, column, similarity); entries given twice add up, as in SciPy.
+    pub(crate) fn from_triplets(
+        source: &str,
+        rows: usize,
+        columns: usize,
+        mut triplets: Vec<(usize, usize, f64)>,
+    ) -> Result<Similarity> {
+        check_square(source, rows, columns)?;
+        if let Some((i, j, _)) = triplets.iter().find(|(i, j, _)| *i >= rows || *j >= columns) {
+            let problem = format!("entry {}, {} lies outside {rows} x {columns}", i + 1, j + 1);
+            return Err(format(source, problem));
+        }
+        triplets.sort_by_key(|(i, j, _)| (*i, *j));
+        let mut indptr = vec![0; rows + 1];
+        let (mut indices, mut data): (Vec<u32>, Vec<f64>) = (Vec::new(), Vec::new());
+        for same in triplets.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            let s: f64 = same.iter().map(|t| t.2).sum();
+            if s != 0.0 {
+                indptr[same[0].0 + 1] += 1;
+                indices.push(same[0].1 as u32);
+                data.push(s);
+            }
+        }
+        for i in 0..rows {
+            indptr[i + 1] += indptr[i];
+        }
+        Similarity { n: rows, indptr, indices, data }.checked(source)
+    }
+
+    /// The entry of row `i`, column `j`; zero where none is stored.
+    pub fn get(&self, i: usize, j: usize) -> f64 {
+        let (Some(&start), Some(&end)) = (self.indptr.get(i), self.indptr.get(i + 1)) else { return 0.0 };
+        match self.indices[start..end].binary_search(&(j as u32)) {
+            Ok(at) => self.data[start + at],
+            Err(_) => 0.0,
+        }
+    }
+
+    fn checked(self, source: &str) -> Result<Similarity> {
+        for i in 0..self.n {
+            for at in self.indptr[i]..self.indptr[i + 1] {
+                let (j, s) = (self.indices[at] as usize, self.data[at]);
+                let entry = || format!("row {}, column {} of the similarity matrix is {s}", i + 1, j + 1);
+                if !s.is_finite() || s < 0.0 {
+                    return Err(format(
+                        source,
+                        format!("{}; similarities are finite and not negative", entry()),
+                    ));
+                }
+                let mirrored = self.get(j, i);
+                if (s - mirrored).abs() > 1e-6 * s.max(mirrored) {
+                    return Err(format(
+                        source,
+                        format!(
+                            "{}, but {mirrored} the other way round; similarities are symmetric",
+                            entry()
+                        ),
+                    ));
+                }
+            }
+        }
+        Ok(self)
+    }
+}
+
+fn check_square(source: &str, rows: usize, columns: usize) -> Result<()> {
+    if rows != columns || rows == 0 {
+        return Err(format(source, format!("a similarity matrix is square, this one is {rows} x {columns}")));
+    }
+    if rows > MAX_POINTS {
+        return Err(format(source, format!("{rows} points are more than this version takes ({MAX_POINTS})")));
+    }
+    Ok(())
+}

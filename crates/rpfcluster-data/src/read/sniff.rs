@@ -1,0 +1,109 @@
+//! How a text file is laid out, guessed from its first lines: what stands between cells, and whether there is a header.
+
+use super::number::{Cell, cell};
+
+/// What stands between two cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Delimiter {
+    /// One such byte.
+    Byte(u8),
+    /// One blank or more (spaces and tabs), also at the ends of a line.
+    Blanks,
+}
+
+/// Lines looked at.
+pub(crate) const SAMPLE: usize = 64;
+
+/// The candidate that cuts the most lines into the same number of cells, more than one. On a tie the rarer character
+/// wins: a semicolon file may hold decimal commas, any file may hold blanks.
+pub(crate) fn delimiter(sample: &[&[u8]]) -> Delimiter {
+    let candidates =
+        [Delimiter::Byte(b'\t'), Delimiter::Byte(b';'), Delimiter::Byte(b','), Delimiter::Blanks];
+    let mut best = (0, Delimiter::Byte(b','));
+    for candidate in candidates {
+        let mut counts: Vec<usize> = sample.iter().map(|line| cells(line, candidate).len()).collect();
+        counts.sort_unstable();
+        let agreeing =
+            counts.chunk_by(|a, b| a == b).filter(|same| same[0] > 1).map(<[usize]>::len).max().unwrap_or(0);
+        // More than half must agree: a blank in a name here and there does not make a column.
+        if agreeing > best.0 && 2 * agreeing > sample.len() {
+            best = (agreeing, candidate);
+        }
+    }
+    best.1
+}
+
+/// A line's cells, quotes respected but not removed.
+pub(crate) fn cells(line: &[u8], delimiter: Delimiter) -> Vec<&[u8]> {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let mut quoted = false;
+    let mut split = |b: &u8| {
+        if *b == b'"' {
+            quoted = !quoted;
+        }
+        !quoted
+            && match delimiter {
+                Delimiter::Byte(d) => *b == d,
+                Delimiter::Blanks => *b == b' ' || *b == b'\t',
+            }
+    };
+    match delimiter {
+        Delimiter::Byte(_) => line.split(&mut split).collect(),
+        Delimiter::Blanks => line.split(&mut split).filter(|cell| !cell.is_empty()).collect(),
+    }
+}
+
+/// A header is a first line with text over a column of numbers, or, alone in the file, a line without a number.
+pub(crate) fn has_header(first: &[String], rest: &[Vec<String>]) -> bool {
+    let is_text = |s: &String| matches!(cell(s.as_bytes()), Cell::Text(_));
+    let is_number = |s: &String| matches!(cell(s.as_bytes()), Cell::Number(_));
+    if rest.is_empty() {
+        return !first.iter().any(is_number);
+    }
+    // R names one column fewer than it writes: the first holds row names.
+    let shift = usize::from(rest.iter().all(|row| row.len() == first.len() + 1));
+    let over_numbers = |column: usize| {
+        let mut below = rest.iter().filter_map(|row| row.get(column + shift)).peekable();
+        below.peek().is_some() && below.clone().any(is_number) && !below.any(is_text)
+    };
+    if first.iter().enumerate().any(|(column, name)| is_text(name) && over_numbers(column)) {
+        return true;
+    }
+    shift == 1 && first.iter().all(is_text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delimiters() {
+        let sniff = |text: &str| delimiter(&text.lines().map(str::as_bytes).collect::<Vec<_>>());
+        assert_eq!(sniff("1.0, 2.0\n3.0, 4.0"), Delimiter::Byte(b','));
+        assert_eq!(sniff("1,5;2,5;3,5\n1,5;2,5;3,5"), Delimiter::Byte(b';'));
+        assert_eq!(sniff("  1.0e0   2.0\n  3.0  -4.0 "), Delimiter::Blanks);
+        assert_eq!(sniff("a b\tc\n1\t2\n3\t4"), Delimiter::Byte(b'\t'));
+        assert_eq!(sniff("sepal length\n1\n2\n3"), Delimiter::Byte(b','));
+        assert_eq!(sniff("\"a,b\",c\n\"d\",e"), Delimiter::Byte(b','));
+    }
+
+    #[test]
+    fn headers() {
+        let rows = |text: &str| -> Vec<Vec<String>> {
+            text.lines().map(|l| l.split(',').map(String::from).collect()).collect()
+        };
+        for (text, expected) in [
+            ("a,b\n1,2", true),
+            ("1,2\n3,4", false),
+            ("1,x\n2,y", false),
+            ("id,x\n2,y", true),
+            ("a,b", true),
+            ("a,1", false),
+            ("x,y\n1,2,3\n4,5,6", true),
+            ("NA,1\n2,3", false),
+        ] {
+            let rows = rows(text);
+            assert_eq!(has_header(&rows[0], &rows[1..]), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Which column is meant: by name, by 1-based number, or by a range of numbers. A name wins over a number.
+
+use std::str::FromStr;
+
+use crate::error::{DataError, Result, excerpt};
+use crate::frame::Frame;
+
+/// A column as the user wrote it: `species`, `5`, or, where several may stand, `3-7`.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct ColumnRef(pub String);
+
+impl FromStr for ColumnRef {
+    type Err = DataError;
+
+    fn from_str(s: &str) -> Result<ColumnRef> {
+        if s.trim().is_empty() {
+            return Err(DataError::Option {
+                name: "a column".into(),
+                problem: "needs a name or a number from 1".into(),
+            });
+        }
+        Ok(ColumnRef(s.trim().to_string()))
+    }
+}
+
+impl From<&str> for ColumnRef {
+    fn from(s: &str) -> ColumnRef {
+        ColumnRef(s.trim().to_string())
+    }
+}
+
+impl ColumnRef {
+    /// The one column meant, from 0.
+    pub fn resolve_one(&self, frame: &Frame) -> Result<usize> {
+        match self.resolve(frame)?.as_slice() {
+            [one] => Ok(*one),
+            _ => Err(DataError::Option {
+                name: format!("\"{}\"", excerpt(&self.0)),
+                problem: "names several columns where one is needed".into(),
+            }),
+        }
+    }
+
+    /// The columns meant, from 0.
+    pub fn resolve(&self, frame: &Frame) -> Result<Vec<usize>> {
+        let wanted = self.0.as_str();
+        let named: Vec<usize> = if frame.has_header() {
+            frame.names().iter().enumerate().filter(|(_, n)| *n == wanted).map(|(i, _)| i).collect()
+        } else {
+            Vec::new()
+        };
+        match named[..] {
+            [one] => return Ok(vec![one]),
+            [] => {}
+            _ => {
+                let places: Vec<String> = named.iter().map(|i| (i + 1).to_string()).collect();
+                let problem =
+                    format!("stands there more than once (columns {}); give its number", places.join(", "));
+                return Err(self.error(frame, problem));
+            }
+        }
+        let range = match wanted.split_once('-') {
+            Some((a, b)) => a.trim().parse::<usize>().ok().zip(b.trim().parse::<usize>().ok()),
+            None => wanted.parse::<usize>().ok().map(|i| (i, i)),
+        };
+        if let Some((from, to)) = range {
+            if from >= 1 && from <= to && to <= frame.width() {
+                return Ok((from - 1..to).collect());
+            }
+            return Err(self.error(frame, format!("is not there; the columns are 1 to {}", frame.width())));
+        }
+        let problem = if frame.has_header() {
+            match close_names(wanted, frame.names()).as_slice() {
+                [] => format!("is not there; the columns are {}", listed(frame.names())),
+                close => format!("is not there; did you mean {}?", close.join(" or ")),
+            }
+        } else {
+            format!("is not there: the file names no columns; give a number from 1 to {}", frame.width())
+        };
+        Err(self.error(frame, problem))
+    }
+
+    fn error(&self, frame: &Frame, problem: String) -> DataError {
+        DataError::Column {
+            path: frame.source().to_string(),
+            column: format!("\"{}\"", excerpt(&self.0)),
+            problem,
+        }
+    }
+}
+
+/// The columns several references mean, in order; one named twice is an error.
+pub(crate) fn resolve_all(frame: &Frame, refs: &[ColumnRef]) -> Result<Vec<usize>> {
+    let mut columns = Vec::new();
+    for r in refs {
+        for column in r.resolve(frame)? {
+            if columns.contains(&column) {
+                return Err(frame.column_error(column, "is named twice"));
+            }
+            columns.push(column);
+        }
+    }
+    Ok(columns)
+}
+
+/// The first few names, quoted.
+fn listed(names: &[String]) -> String {
+    let mut shown: Vec<String> = names.iter().take(8).map(|n| format!("\"{}\"", excerpt(n))).collect();
+    if names.len() > 8 {
+        shown.push(format!("… ({} in all)", names.len()));
+    }
+    shown.join(", ")
+}
+
+/// Up to three names within a third of the letters, the closest first.
+pub(crate) fn close_names(wanted: &str, names: &[String]) -> Vec<String> {
+    let lower = wanted.to_lowercase();
+    let allowed = (lower.chars().count() / 3).max(1);
+    let mut close: Vec<(usize, &String)> = names
+        .iter()
+        .filter(|n| n.chars().count().abs_diff(lower.chars().count()) <= allowed)
+        .map(|n| (distance(&lower, &n.to_lowercase()), n))
+        .filter(|(d, _)| *d <= allowed)
+        .collect();
+    close.sort_by_key(|(d, _)| *d);
+    close.into_iter().take(3).map(|(_, n)| format!("\"{}\"", excerpt(n))).collect()
+}
+
+/// Levenshtein's edit distance.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let change = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = change.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edit_distance() {
+        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(distance("abc", "abc"), 0);
+    }
+}

@@ -1,0 +1,213 @@
+//! What the rest of the program sees of a file: a row-major matrix of finite numbers, perhaps a label for each row.
+
+/// The numbers of a table, row by row. Single precision is kept where the file had nothing else.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Values {
+    /// Single precision, as in an `f4` .npy file or a Parquet file of float columns.
+    F32(Vec<f32>),
+    /// Double precision: everything else.
+    F64(Vec<f64>),
+}
+
+impl Values {
+    /// How many numbers.
+    pub fn len(&self) -> usize {
+        match self {
+            Values::F32(v) => v.len(),
+            Values::F64(v) => v.len(),
+        }
+    }
+
+    /// True when there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Number `i`, widened; NaN past the end.
+    pub fn get(&self, i: usize) -> f64 {
+        match self {
+            Values::F32(v) => v.get(i).map_or(f64::NAN, |&x| f64::from(x)),
+            Values::F64(v) => v.get(i).copied().unwrap_or(f64::NAN),
+        }
+    }
+
+    /// Replaces number `i`, narrowed where the table is single precision; nothing past the end.
+    pub(crate) fn set(&mut self, i: usize, x: f64) {
+        match self {
+            Values::F32(v) => {
+                if let Some(slot) = v.get_mut(i) {
+                    *slot = x as f32;
+                }
+            }
+            Values::F64(v) => {
+                if let Some(slot) = v.get_mut(i) {
+                    *slot = x;
+                }
+            }
+        }
+    }
+
+    /// All numbers in double precision; a copy only when they were not.
+    pub fn to_f64(&self) -> std::borrow::Cow<'_, [f64]> {
+        match self {
+            Values::F32(v) => v.iter().map(|&x| f64::from(x)).collect::<Vec<f64>>().into(),
+            Values::F64(v) => v.as_slice().into(),
+        }
+    }
+
+    /// Keeps, of every row of `width` numbers, those in `columns`, in that order; in place when the order ascends.
+    pub(crate) fn choose_columns(self, width: usize, columns: &[usize]) -> Values {
+        match self {
+            Values::F32(v) => Values::F32(choose_columns(v, width, columns)),
+            Values::F64(v) => Values::F64(choose_columns(v, width, columns)),
+        }
+    }
+
+    /// Keeps the rows whose flag is true.
+    pub(crate) fn keep_rows(&mut self, width: usize, keep: &[bool]) {
+        match self {
+            Values::F32(v) => keep_rows(v, width, keep),
+            Values::F64(v) => keep_rows(v, width, keep),
+        }
+    }
+}
+
+fn choose_columns<T: Copy>(mut values: Vec<T>, width: usize, columns: &[usize]) -> Vec<T> {
+    if width == 0 || columns.iter().copied().eq(0..width) {
+        return values;
+    }
+    if columns.windows(2).all(|w| w[0] < w[1]) {
+        let n = values.len() / width;
+        let mut to = 0;
+        for row in 0..n {
+            for &c in columns {
+                values[to] = values[row * width + c];
+                to += 1;
+            }
+        }
+        values.truncate(to);
+        values.shrink_to_fit();
+        return values;
+    }
+    values.chunks_exact(width).flat_map(|row| columns.iter().map(|&c| row[c])).collect()
+}
+
+fn keep_rows<T: Copy>(values: &mut Vec<T>, width: usize, keep: &[bool]) {
+    let mut to = 0;
+    for (row, _) in keep.iter().enumerate().filter(|(_, k)| **k) {
+        values.copy_within(row * width..(row + 1) * width, to);
+        to += width;
+    }
+    values.truncate(to);
+}
+
+/// One label a row, coded; the names stand in order of first appearance.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Labels {
+    /// For every row the index of its name.
+    pub codes: Vec<u32>,
+    /// The distinct names.
+    pub names: Vec<String>,
+}
+
+impl Labels {
+    /// Codes names in order of first appearance.
+    pub fn from_names<S: AsRef<str>>(rows: impl IntoIterator<Item = S>) -> Labels {
+        let mut index = std::collections::HashMap::new();
+        let mut labels = Labels::default();
+        for name in rows {
+            let name = name.as_ref();
+            let code = match index.get(name) {
+                Some(&code) => code,
+                None => {
+                    let code = labels.names.len() as u32;
+                    index.insert(name.to_string(), code);
+                    labels.names.push(name.to_string());
+                    code
+                }
+            };
+            labels.codes.push(code);
+        }
+        labels
+    }
+
+    /// The name of row `i`, empty past the end.
+    pub fn name(&self, i: usize) -> &str {
+        self.codes.get(i).and_then(|&c| self.names.get(c as usize)).map_or("", String::as_str)
+    }
+
+    /// How many rows carry each name, in the order of `names`.
+    pub fn counts(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.names.len()];
+        for &c in &self.codes {
+            if let Some(slot) = counts.get_mut(c as usize) {
+                *slot += 1;
+            }
+        }
+        counts
+    }
+}
+
+/// A numeric matrix ready for clustering: every value finite.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// Where it came from, for messages.
+    pub source: String,
+    /// Names of the features; `c1`, `c2`, … (by position in the file) where the file named none.
+    pub columns: Vec<String>,
+    /// Whether the names stood in the file.
+    pub has_header: bool,
+    /// Number of rows.
+    pub n: usize,
+    /// n x d numbers, row by row.
+    pub values: Values,
+    /// The label column, when one was named.
+    pub labels: Option<Labels>,
+    /// For every row its 1-based number in the file; `None` when all rows of the file are here.
+    pub rows: Option<Vec<usize>>,
+}
+
+impl Table {
+    /// Number of features.
+    pub fn d(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// The 1-based row of the file that row `i` of the table was.
+    pub fn input_row(&self, i: usize) -> usize {
+        self.rows.as_ref().and_then(|r| r.get(i).copied()).unwrap_or(i + 1)
+    }
+
+    /// When the largest standard deviation of a column is over 100 times the smallest (constant columns aside):
+    /// the ratio and the two columns. Euclidean projections then see little but the larger one.
+    pub fn scale_hint(&self) -> Option<ScaleHint> {
+        let sds = crate::prepare::standard_deviations(&self.values, self.d());
+        let mut large: Option<(usize, f64)> = None;
+        let mut small: Option<(usize, f64)> = None;
+        for (j, &sd) in sds.iter().enumerate().filter(|(_, sd)| **sd > 0.0) {
+            if large.is_none_or(|(_, s)| sd > s) {
+                large = Some((j, sd));
+            }
+            if small.is_none_or(|(_, s)| sd < s) {
+                small = Some((j, sd));
+            }
+        }
+        let ((l, large), (s, small)) = (large?, small?);
+        (large > 100.0 * small).then(|| ScaleHint {
+            ratio: large / small,
+            largest: self.columns[l].clone(),
+            smallest: self.columns[s].clone(),
+        })
+    }
+}
+
+/// Two columns whose scales differ by over 100 times.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScaleHint {
+    /// Standard deviation of the one over that of the other.
+    pub ratio: f64,
+    /// The column with the largest standard deviation.
+    pub largest: String,
+    /// The column with the smallest one that is not zero.
+    pub smallest: String,
+}

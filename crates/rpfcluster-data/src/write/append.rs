@@ -1,0 +1,64 @@
+//! `--append`: the rows of a text table as they were written, with one more column. Lines without data are left out.
+
+use std::io::Write;
+use std::path::Path;
+
+use crate::error::{Result, file, format};
+use crate::read::{Delimiter, Format, is_blank, layout, load};
+
+/// Copies a text table and adds a column: `name` to the header, if there is one, and `value(row)` (row from 0) to
+/// every row; a row without a value gets an empty cell, or `NA` where blanks separate the cells.
+pub fn append_column(
+    out: &mut impl Write,
+    input: impl AsRef<Path>,
+    name: &str,
+    value: impl Fn(usize) -> Option<String>,
+) -> Result<()> {
+    let input = input.as_ref();
+    let (source, mut bytes) = load(input)?;
+    if Format::from_path(input).unwrap_or(Format::Text) != Format::Text {
+        let problem = "a column can be added to text tables only; write the labels to a file of their own";
+        return Err(format(&source, problem));
+    }
+    let found = layout(&mut bytes, &source, None)?;
+    let (separator, gap) = match found.delimiter {
+        Delimiter::Byte(b) => (char::from(b), ""),
+        Delimiter::Blanks => (' ', "NA"),
+    };
+    let mut add = |record: &[u8], cell: &str| -> Result<()> {
+        let body = record.strip_suffix(b"\n").unwrap_or(record);
+        let body = body.strip_suffix(b"\r").unwrap_or(body);
+        let end = if record.ends_with(b"\r\n") { "\r\n" } else { "\n" };
+        out.write_all(body)
+            .and_then(|()| write!(out, "{separator}{cell}{end}"))
+            .map_err(|e| file(&source, &e))
+    };
+    if found.has_header {
+        add(&bytes[found.header_start..found.start], name)?;
+    }
+    let mut rest = &bytes[found.start..];
+    let mut row = 0;
+    while !rest.is_empty() {
+        let (record, tail) = rest.split_at(record_len(rest));
+        rest = tail;
+        if is_blank(record.strip_suffix(b"\n").unwrap_or(record), found.delimiter) {
+            continue;
+        }
+        add(record, &value(row).unwrap_or_else(|| gap.to_string()))?;
+        row += 1;
+    }
+    Ok(())
+}
+
+/// Length of the first record, its line end included; a line end inside quotes does not end it.
+fn record_len(bytes: &[u8]) -> usize {
+    let mut quoted = false;
+    for at in memchr::memchr2_iter(b'"', b'\n', bytes) {
+        if bytes[at] == b'"' {
+            quoted = !quoted;
+        } else if !quoted {
+            return at + 1;
+        }
+    }
+    bytes.len()
+}

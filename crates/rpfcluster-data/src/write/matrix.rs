@@ -1,0 +1,122 @@
+//! Matrices for NumPy, SciPy and Matrix Market.
+
+use std::io::{Result, Seek, Write};
+
+/// A number that .npy files hold.
+pub trait Element: Copy + Sync + Into<f64> {
+    /// NumPy's name of the type, little-endian.
+    const DESCR: &'static str;
+    /// Writes the number, little-endian.
+    fn write(self, out: &mut impl Write) -> Result<()>;
+}
+
+impl Element for f32 {
+    const DESCR: &'static str = "<f4";
+    fn write(self, out: &mut impl Write) -> Result<()> {
+        out.write_all(&self.to_le_bytes())
+    }
+}
+
+impl Element for f64 {
+    const DESCR: &'static str = "<f8";
+    fn write(self, out: &mut impl Write) -> Result<()> {
+        out.write_all(&self.to_le_bytes())
+    }
+}
+
+/// A borrowed sparse matrix, its rows compressed.
+#[derive(Debug, Clone, Copy)]
+pub struct Csr<'a, T> {
+    /// Columns; there are as many rows as `indptr` says.
+    pub columns: usize,
+    /// Where each row begins; rows + 1 numbers.
+    pub indptr: &'a [usize],
+    /// Column of each entry, ascending within a row.
+    pub indices: &'a [u32],
+    /// Each entry.
+    pub data: &'a [T],
+}
+
+impl<T> Csr<'_, T> {
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.indptr.len().saturating_sub(1)
+    }
+
+    /// (row, column, place in `data`) of every entry, in order.
+    pub(super) fn entries(&self) -> impl Iterator<Item = (usize, u32, usize)> + '_ {
+        self.indptr
+            .windows(2)
+            .enumerate()
+            .flat_map(|(i, w)| (w[0]..w[1]).map(move |at| (i, at)))
+            .filter_map(|(i, at)| self.indices.get(at).map(|j| (i, *j, at)))
+    }
+}
+
+/// The header of a .npy file, padded so that the elements begin at a multiple of 64 bytes.
+fn header(out: &mut impl Write, descr: &str, shape: &[usize]) -> Result<()> {
+    let mut sizes: String = shape.iter().map(|s| format!("{s}, ")).collect();
+    if shape.len() > 1 {
+        sizes.truncate(sizes.len() - 2);
+    } else if shape.len() == 1 {
+        sizes.truncate(sizes.len() - 1);
+    }
+    let mut text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({sizes}), }}");
+    while !(text.len() + 11).is_multiple_of(64) {
+        text.push(' ');
+    }
+    text.push('\n');
+    out.write_all(b"\x93NUMPY\x01\x00")?;
+    out.write_all(&(text.len() as u16).to_le_bytes())?;
+    out.write_all(text.as_bytes())
+}
+
+/// A dense array, row-major.
+pub fn npy<T: Element>(out: &mut impl Write, values: &[T], shape: &[usize]) -> Result<()> {
+    header(out, T::DESCR, shape)?;
+    values.iter().try_for_each(|x| x.write(out))
+}
+
+/// A sparse matrix as `scipy.sparse.load_npz` reads it.
+pub fn csr_npz<T: Element>(out: impl Write + Seek, matrix: &Csr<'_, T>) -> Result<()> {
+    let mut zip = zip::ZipWriter::new(out);
+    // Level 1: the indices of a kernel shrink well at any level, and time goes up steeply.
+    let options = zip::write::SimpleFileOptions::default()
+        .compression_method(zip::CompressionMethod::Deflated)
+        .compression_level(Some(1))
+        .large_file(true);
+    let wide = matrix.data.len() > i32::MAX as usize || matrix.columns > i32::MAX as usize;
+    let descr = if wide { "<i8" } else { "<i4" };
+    let index = |out: &mut zip::ZipWriter<_>, i: usize| {
+        if wide { out.write_all(&(i as i64).to_le_bytes()) } else { out.write_all(&(i as i32).to_le_bytes()) }
+    };
+    zip.start_file("indices.npy", options)?;
+    header(&mut zip, descr, &[matrix.indices.len()])?;
+    matrix.indices.iter().try_for_each(|i| index(&mut zip, *i as usize))?;
+    zip.start_file("indptr.npy", options)?;
+    header(&mut zip, descr, &[matrix.indptr.len()])?;
+    matrix.indptr.iter().try_for_each(|i| index(&mut zip, *i))?;
+    zip.start_file("format.npy", options)?;
+    header(&mut zip, "|S3", &[])?;
+    zip.write_all(b"csr")?;
+    zip.start_file("shape.npy", options)?;
+    header(&mut zip, "<i8", &[2])?;
+    for size in [matrix.rows(), matrix.columns] {
+        zip.write_all(&(size as i64).to_le_bytes())?;
+    }
+    zip.start_file("data.npy", options)?;
+    npy(&mut zip, matrix.data, &[matrix.data.len()])?;
+    zip.finish()?.flush()
+}
+
+/// A symmetric sparse matrix in Matrix Market form: the lower triangle, rows and columns from 1.
+pub fn csr_mtx<T: Element>(out: &mut impl Write, matrix: &Csr<'_, T>) -> Result<()> {
+    let lower = || matrix.entries().filter(|(i, j, _)| *j as usize <= *i);
+    writeln!(out, "%%MatrixMarket matrix coordinate real symmetric")?;
+    writeln!(out, "{} {} {}", matrix.rows(), matrix.columns, lower().count())?;
+    for (i, j, at) in lower() {
+        let s: f64 = matrix.data.get(at).copied().map_or(0.0, Into::into);
+        writeln!(out, "{} {} {s}", i + 1, j + 1)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,69 @@
+//! Writers. Each formats onto anything that can be written to; [`to_file`] makes sure that a file is written whole or
+//! not at all.
+
+mod append;
+mod matrix;
+mod text;
+
+#[cfg(feature = "parquet")]
+mod parquet;
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use crate::error::{Result, file};
+
+pub use append::append_column;
+pub use matrix::{Csr, Element, csr_mtx, csr_npz, npy};
+pub use text::{labels_csv, numbers_csv};
+
+#[cfg(feature = "parquet")]
+pub use parquet::csr_parquet;
+
+/// Where a writer writes: buffered, and seekable for the formats that need it.
+pub type Output<'a> = BufWriter<&'a mut File>;
+
+/// Writes a file through a temporary one beside it, renamed at the end; on an error nothing is left and a file that
+/// stood there stands unchanged. Devices and pipes are written to directly.
+pub fn to_file(
+    path: impl AsRef<Path>,
+    write: impl FnOnce(&mut Output<'_>) -> std::io::Result<()>,
+) -> Result<()> {
+    let path = path.as_ref();
+    let failed = |e: std::io::Error| file(path, &e);
+    // A link stays a link: its target is replaced.
+    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    if std::fs::metadata(&target).is_ok_and(|m| !m.is_file() && !m.is_dir()) {
+        let mut device = std::fs::OpenOptions::new().write(true).open(&target).map_err(failed)?;
+        return filled(&mut device, write).map_err(failed);
+    }
+    if target.is_dir() {
+        return Err(failed(std::io::Error::other("is a folder, not a file")));
+    }
+    let folder = match target.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".rpf-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // As for any new file, less the user's umask; temporary files are otherwise private.
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    let mut temporary = builder.tempfile_in(folder).map_err(failed)?;
+    filled(temporary.as_file_mut(), write).map_err(failed)?;
+    temporary.persist(&target).map_err(|e| failed(e.error))?;
+    Ok(())
+}
+
+fn filled(
+    file: &mut File,
+    write: impl FnOnce(&mut Output<'_>) -> std::io::Result<()>,
+) -> std::io::Result<()> {
+    let mut output = BufWriter::with_capacity(1 << 18, file);
+    write(&mut output)?;
+    output.flush()
+}
