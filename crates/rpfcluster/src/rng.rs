@@ -40,7 +40,11 @@ pub fn mix(mut z: u64) -> u64 {
 /// The name of a node's child: side 0 is left, 1 is right. The root is [`ROOT_PATH`].
 #[inline]
 pub fn child_path(path: u64, right: bool) -> u64 {
-    mix(path.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(if right { 0xa076_1d64_78bd_642f } else { 0xe703_7ed1_a0b4_28db }))
+    mix(path.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(if right {
+        0xa076_1d64_78bd_642f
+    } else {
+        0xe703_7ed1_a0b4_28db
+    }))
 }
 
 /// The path of every root.
@@ -174,7 +178,8 @@ fn sin_cos_turn(fraction: u64) -> (f64, f64) {
 /// the rows lie, however they are split over machines.
 pub fn sample_rows(seed: u64, n: usize, m: usize) -> Vec<u32> {
     let key = Stream::new(seed, Purpose::Sample, 0, 0).bits();
-    let mut hashed: Vec<(u64, u32)> = (0..n as u32).map(|i| (mix(key ^ mix(u64::from(i).wrapping_add(GOLDEN))), i)).collect();
+    let mut hashed: Vec<(u64, u32)> =
+        (0..n as u32).map(|i| (mix(key ^ mix(u64::from(i).wrapping_add(GOLDEN))), i)).collect();
     if m < n {
         hashed.select_nth_unstable(m);
         hashed.truncate(m);
