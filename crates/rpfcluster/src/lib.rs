@@ -1,13 +1,17 @@
 //! Random projection forests, the similarity kernel they learn, and clustering built on it.
 
+pub mod affinity;
 pub mod error;
 pub mod forest;
 pub mod kernel;
+pub mod kmeans;
+pub mod metrics;
 pub mod model;
 pub mod observe;
 pub mod parallel;
 pub mod points;
 pub mod rng;
+pub mod spectral;
 
 pub use error::{Error, Result};
 pub use forest::{Direction, Forest, ForestParams, Split};

@@ -4,9 +4,12 @@
 //! degrees, for products with a block of vectors, and (Nystrom, small dense problems) for single columns.
 
 mod components;
+mod masked;
+mod precomputed;
 mod sparse;
 
 pub use components::Components;
+pub use masked::Masked;
 pub use sparse::{SparseAffinity, Weights};
 
 /// A symmetric, non-negative similarity over `n` points.
@@ -27,4 +30,14 @@ pub trait Affinity: Sync {
 
     /// The connected components, or `None` when the graph cannot fall apart (a positive constant everywhere).
     fn components(&self) -> Option<Components>;
+
+    /// The constant that every pair of points has at least (a row that sees nothing more of a landmark does not
+    /// see it at all).
+    fn constant(&self) -> f64 {
+        0.0
+    }
+
+    /// The similarity among these rows only (ascending, no repeats). The default masks the whole; an affinity that
+    /// can really be cut out should be.
+    fn restrict<'a>(&'a self, rows: &[u32]) -> Box<dyn Affinity + 'a>;
 }

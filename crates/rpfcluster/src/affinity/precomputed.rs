@@ -1,0 +1,136 @@
+//! Similarities made elsewhere: checked at the door, each complaint naming the entry (counted from 1).
+
+use super::sparse::check_rows;
+use super::{SparseAffinity, Weights};
+use crate::error::{Error, Result};
+
+/// How far `A_ij` and `A_ji` may be apart, relative to the larger.
+const ASYMMETRY: f64 = 1e-8;
+
+fn refuse<T>(problem: String) -> Result<T> {
+    Err(Error::Similarity { problem })
+}
+
+fn check_value(i: usize, j: usize, value: f64) -> Result<()> {
+    if value.is_nan() || value.is_infinite() || value < 0.0 {
+        return refuse(format!(
+            "has {value} in row {}, column {}; every entry must be finite and not negative",
+            i + 1,
+            j + 1
+        ));
+    }
+    Ok(())
+}
+
+fn check_pair(i: usize, j: usize, one: f64, other: f64) -> Result<()> {
+    if (one - other).abs() > ASYMMETRY * one.max(other) {
+        return refuse(format!(
+            "is not symmetric: row {}, column {} is {one}, but row {}, column {} is {other}",
+            i + 1,
+            j + 1,
+            j + 1,
+            i + 1
+        ));
+    }
+    Ok(())
+}
+
+impl SparseAffinity {
+    /// A similarity matrix in full, n x n by rows; zeros are not stored. An error names the first entry that is not
+    /// finite, negative, or unequal to its mirror image, or the first row of zeros only.
+    pub fn precomputed_dense(matrix: &[f64], n: usize) -> Result<Self> {
+        if n == 0 {
+            return Err(Error::Empty { n: 0, d: 0 });
+        }
+        if n.checked_mul(n) != Some(matrix.len()) {
+            return refuse(format!(
+                "is not square: {} values do not make {n} rows of {n} columns",
+                matrix.len()
+            ));
+        }
+        for (i, row) in matrix.chunks_exact(n).enumerate() {
+            for (j, value) in row.iter().enumerate() {
+                check_value(i, j, *value)?;
+            }
+        }
+        let mut indptr = vec![0];
+        let (mut indices, mut values) = (Vec::new(), Vec::new());
+        for (i, row) in matrix.chunks_exact(n).enumerate() {
+            for (j, value) in row.iter().enumerate() {
+                let mirror = matrix[j * n + i];
+                if j > i {
+                    check_pair(i, j, *value, mirror)?;
+                }
+                // The mean of both triangles: exactly symmetric from here on.
+                let value = 0.5 * (value + mirror);
+                if value > 0.0 {
+                    indices.push(j as u32);
+                    values.push(value);
+                }
+            }
+            if indices.len() == indptr[i] {
+                return refuse(format!("has only zeros in row {}; every point needs some similarity", i + 1));
+            }
+            indptr.push(indices.len());
+        }
+        Self::new(0.0, indptr, indices, Weights::Values(values))
+    }
+
+    /// A sparse similarity matrix by compressed rows, both triangles there; the columns of a row may come in any
+    /// order, but only once. The same checks as [`SparseAffinity::precomputed_dense`].
+    pub fn precomputed_sparse(
+        indptr: Vec<usize>,
+        indices: Vec<u32>,
+        values: Vec<f64>,
+        n: usize,
+    ) -> Result<Self> {
+        if indptr.len() != n + 1 {
+            return Err(Error::Length {
+                what: "row offsets of the similarity matrix",
+                got: indptr.len(),
+                expected: n + 1,
+            });
+        }
+        let (indices, values) = sorted_rows(&indptr, indices, values)?;
+        check_rows(&indptr, &indices, values.len())?;
+        let entry = |i: usize, j: usize| {
+            let columns = &indices[indptr[i]..indptr[i + 1]];
+            columns.binary_search(&(j as u32)).map_or(0.0, |at| values[indptr[i] + at])
+        };
+        let mut even = values.clone();
+        for i in 0..n {
+            let mut sum = 0.0;
+            for e in indptr[i]..indptr[i + 1] {
+                let j = indices[e] as usize;
+                check_value(i, j, values[e])?;
+                let mirror = entry(j, i);
+                check_value(j, i, mirror)?;
+                check_pair(i, j, values[e], mirror)?;
+                even[e] = 0.5 * (values[e] + mirror);
+                sum += even[e];
+            }
+            if sum <= 0.0 {
+                return refuse(format!("has only zeros in row {}; every point needs some similarity", i + 1));
+            }
+        }
+        Self::new(0.0, indptr, indices, Weights::Values(even))
+    }
+}
+
+/// Each row's entries in ascending column order.
+fn sorted_rows(indptr: &[usize], indices: Vec<u32>, values: Vec<f64>) -> Result<(Vec<u32>, Vec<f64>)> {
+    let ordered = indptr.windows(2).all(|w| {
+        w[0] <= w[1] && w[1] <= indices.len() && indices[w[0]..w[1]].windows(2).all(|pair| pair[0] < pair[1])
+    });
+    if ordered || indices.len() != values.len() {
+        return Ok((indices, values));
+    }
+    let mut entries: Vec<(u32, f64)> = indices.into_iter().zip(values).collect();
+    for (row, w) in indptr.windows(2).enumerate() {
+        match entries.get_mut(w[0]..w[1]) {
+            Some(part) => part.sort_by_key(|entry| entry.0),
+            None => return refuse(format!("has row offsets that do not fit its entries at row {}", row + 1)),
+        }
+    }
+    Ok(entries.into_iter().unzip())
+}

@@ -1,0 +1,336 @@
+//! A constant for every pair plus a sparse symmetric part: `A = c 11ᵀ + E`.
+//!
+//! The paper's `exp` turns the zeros of the thresholded kernel into ones, which looks dense and is not: the same
+//! constant everywhere has rank one, and only the pairs above it are stored. Degrees and products stay exact and
+//! cost what the stored pairs cost.
+
+use rayon::prelude::*;
+
+use super::{Affinity, Components};
+use crate::error::{Error, Result, parameter};
+
+/// Rows worked on as one piece. Fixed, so that results do not depend on the number of threads.
+const CHUNK: usize = 1024;
+
+/// The weights of the stored pairs.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Weights {
+    /// A count of trees for each pair and the weight of each possible count: two bytes a pair, and another
+    /// bandwidth needs only another table.
+    Table {
+        /// One count a stored pair.
+        counts: Vec<u16>,
+        /// The weight of count 0, 1, 2, ….
+        table: Vec<f64>,
+    },
+    /// One weight a stored pair.
+    Values(Vec<f64>),
+}
+
+impl Weights {
+    /// Number of stored pairs.
+    pub fn len(&self) -> usize {
+        match self {
+            Weights::Table { counts, .. } => counts.len(),
+            Weights::Values(values) => values.len(),
+        }
+    }
+
+    /// True when nothing is stored.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The weight of stored pair `e`.
+    #[inline]
+    pub fn get(&self, e: usize) -> f64 {
+        match self {
+            Weights::Table { counts, table } => table[counts[e] as usize],
+            Weights::Values(values) => values[e],
+        }
+    }
+}
+
+/// `constant · 11ᵀ` plus a symmetric sparse matrix by rows.
+#[derive(Debug, Clone)]
+pub struct SparseAffinity {
+    constant: f64,
+    indptr: Vec<usize>,
+    indices: Vec<u32>,
+    weights: Weights,
+}
+
+impl SparseAffinity {
+    /// From compressed rows: row `i` holds the pairs `indptr[i]..indptr[i + 1]`. Both triangles must be there, each
+    /// row's columns ascending. Symmetry is the caller's promise; shapes and ranges are checked.
+    pub fn new(constant: f64, indptr: Vec<usize>, indices: Vec<u32>, weights: Weights) -> Result<Self> {
+        if !constant.is_finite() || constant < 0.0 {
+            return Err(parameter("constant", constant, "zero or a positive number"));
+        }
+        check_rows(&indptr, &indices, weights.len())?;
+        if let Weights::Table { counts, table } = &weights
+            && let Some(most) = counts.iter().max()
+            && *most as usize >= table.len()
+        {
+            return Err(Error::Length {
+                what: "weights in the table",
+                got: table.len(),
+                expected: *most as usize + 1,
+            });
+        }
+        Ok(SparseAffinity { constant, indptr, indices, weights })
+    }
+
+    /// The offsets of the rows.
+    pub fn indptr(&self) -> &[usize] {
+        &self.indptr
+    }
+
+    /// The columns of the stored pairs.
+    pub fn indices(&self) -> &[u32] {
+        &self.indices
+    }
+
+    /// The weights of the stored pairs, on top of the constant.
+    pub fn weights(&self) -> &Weights {
+        &self.weights
+    }
+
+    /// The same pairs with other weights for the counts and another constant: the next bandwidth of a search.
+    /// An affinity of single values cannot be changed so.
+    pub fn with_table(mut self, constant: f64, table: Vec<f64>) -> Result<Self> {
+        match self.weights {
+            Weights::Table { counts, .. } => {
+                self.weights = Weights::Table { counts, table };
+                Self::new(constant, self.indptr, self.indices, self.weights)
+            }
+            Weights::Values(_) => Err(Error::Similarity {
+                problem: "has single weights, so no table of weights fits it".to_string(),
+            }),
+        }
+    }
+
+    /// Adds E x to the `B` columns from `offset` of the rows of one chunk.
+    #[inline(always)]
+    fn rows_product<const B: usize>(
+        &self,
+        weight: impl Fn(usize) -> f64,
+        first: usize,
+        (x, y): (&[f64], &mut [f64]),
+        (stride, offset): (usize, usize),
+    ) {
+        for (row, out) in y.chunks_exact_mut(stride).enumerate() {
+            let mut sum = [0.0; B];
+            for e in self.indptr[first + row]..self.indptr[first + row + 1] {
+                let w = weight(e);
+                let from = self.indices[e] as usize * stride + offset;
+                if let Some(other) = x.get(from..from + B) {
+                    for (s, v) in sum.iter_mut().zip(other) {
+                        *s += w * v;
+                    }
+                }
+            }
+            for (o, s) in out[offset..offset + B].iter_mut().zip(sum) {
+                *o += s;
+            }
+        }
+    }
+
+    /// E x for one chunk of rows, in tiles of columns whose sums stay in registers.
+    fn chunk_product(
+        &self,
+        weight: impl Fn(usize) -> f64 + Copy,
+        first: usize,
+        x: &[f64],
+        y: &mut [f64],
+        b: usize,
+    ) {
+        let mut offset = 0;
+        while offset < b {
+            let xy = (x, &mut *y);
+            let at = (b, offset);
+            offset += match b - offset {
+                1 => {
+                    self.rows_product::<1>(weight, first, xy, at);
+                    1
+                }
+                2 => {
+                    self.rows_product::<2>(weight, first, xy, at);
+                    2
+                }
+                3 => {
+                    self.rows_product::<3>(weight, first, xy, at);
+                    3
+                }
+                4..=5 => {
+                    self.rows_product::<4>(weight, first, xy, at);
+                    4
+                }
+                6..=7 => {
+                    self.rows_product::<6>(weight, first, xy, at);
+                    6
+                }
+                8..=9 => {
+                    self.rows_product::<8>(weight, first, xy, at);
+                    8
+                }
+                10..=11 => {
+                    self.rows_product::<10>(weight, first, xy, at);
+                    10
+                }
+                12..=15 => {
+                    self.rows_product::<12>(weight, first, xy, at);
+                    12
+                }
+                _ => {
+                    self.rows_product::<16>(weight, first, xy, at);
+                    16
+                }
+            };
+        }
+    }
+}
+
+/// Shapes and ranges of compressed rows.
+pub(super) fn check_rows(indptr: &[usize], indices: &[u32], weights: usize) -> Result<()> {
+    let n = indptr.len().saturating_sub(1);
+    let problem = |problem: String| Err(Error::Similarity { problem });
+    if n == 0 {
+        return Err(Error::Empty { n: 0, d: 0 });
+    }
+    if n > u32::MAX as usize {
+        return Err(Error::TooManyRows { n, limit: u32::MAX as usize });
+    }
+    if indptr[0] != 0 || indptr[n] != indices.len() {
+        return problem(format!(
+            "has row offsets from {} to {} for {} entries",
+            indptr[0],
+            indptr[n],
+            indices.len()
+        ));
+    }
+    if weights != indices.len() {
+        return Err(Error::Length { what: "weights of the entries", got: weights, expected: indices.len() });
+    }
+    if let Some(row) = (0..n).find(|i| indptr[*i] > indptr[i + 1]) {
+        return problem(format!("has row offsets that go down at row {}", row + 1));
+    }
+    for row in 0..n {
+        let columns = &indices[indptr[row]..indptr[row + 1]];
+        if let Some(column) = columns.iter().find(|c| **c as usize >= n) {
+            return problem(format!(
+                "is not square: row {} has an entry in column {}, but there are {n} rows",
+                row + 1,
+                *column as usize + 1
+            ));
+        }
+        if let Some(pair) = columns.windows(2).find(|w| w[0] >= w[1]) {
+            return problem(format!("has row {} out of order at column {}", row + 1, pair[1] as usize + 1));
+        }
+    }
+    Ok(())
+}
+
+impl Affinity for SparseAffinity {
+    fn n(&self) -> usize {
+        self.indptr.len() - 1
+    }
+
+    fn degrees(&self) -> Vec<f64> {
+        let everywhere = self.constant * self.n() as f64;
+        (0..self.n())
+            .into_par_iter()
+            .with_min_len(CHUNK)
+            .map(|i| {
+                everywhere + (self.indptr[i]..self.indptr[i + 1]).map(|e| self.weights.get(e)).sum::<f64>()
+            })
+            .collect()
+    }
+
+    fn apply(&self, x: &[f64], y: &mut [f64], b: usize) {
+        let mut base = vec![0.0; b];
+        if self.constant > 0.0 {
+            let partial: Vec<Vec<f64>> = x
+                .par_chunks(CHUNK * b)
+                .map(|chunk| {
+                    let mut sums = vec![0.0; b];
+                    for row in chunk.chunks_exact(b) {
+                        for (s, v) in sums.iter_mut().zip(row) {
+                            *s += v;
+                        }
+                    }
+                    sums
+                })
+                .collect();
+            for sums in partial {
+                for (total, s) in base.iter_mut().zip(sums) {
+                    *total += self.constant * s;
+                }
+            }
+        }
+        y.par_chunks_mut(CHUNK * b).enumerate().for_each(|(c, rows)| {
+            for row in rows.chunks_exact_mut(b) {
+                row.copy_from_slice(&base);
+            }
+            match &self.weights {
+                Weights::Table { counts, table } => {
+                    self.chunk_product(|e| table[counts[e] as usize], c * CHUNK, x, rows, b);
+                }
+                Weights::Values(values) => self.chunk_product(|e| values[e], c * CHUNK, x, rows, b),
+            }
+        });
+    }
+
+    fn column(&self, j: usize, out: &mut [f64]) {
+        out.fill(self.constant);
+        for e in self.indptr[j]..self.indptr[j + 1] {
+            out[self.indices[e] as usize] += self.weights.get(e);
+        }
+    }
+
+    fn components(&self) -> Option<Components> {
+        if self.constant > 0.0 {
+            return None;
+        }
+        Some(Components::by_walk(self.n(), |point, see| {
+            for e in self.indptr[point]..self.indptr[point + 1] {
+                if self.weights.get(e) > 0.0 {
+                    see(self.indices[e] as usize);
+                }
+            }
+        }))
+    }
+
+    fn constant(&self) -> f64 {
+        self.constant
+    }
+
+    fn restrict<'a>(&'a self, rows: &[u32]) -> Box<dyn Affinity + 'a> {
+        const OUTSIDE: u32 = u32::MAX;
+        let mut new_number = vec![OUTSIDE; self.n()];
+        for (new, old) in rows.iter().enumerate() {
+            new_number[*old as usize] = new as u32;
+        }
+        let mut indptr = Vec::with_capacity(rows.len() + 1);
+        let mut indices = Vec::new();
+        let mut kept = Vec::new();
+        indptr.push(0);
+        for row in rows {
+            for e in self.indptr[*row as usize]..self.indptr[*row as usize + 1] {
+                let new = new_number[self.indices[e] as usize];
+                if new != OUTSIDE {
+                    indices.push(new);
+                    kept.push(e);
+                }
+            }
+            indptr.push(indices.len());
+        }
+        let weights = match &self.weights {
+            Weights::Table { counts, table } => {
+                Weights::Table { counts: kept.iter().map(|e| counts[*e]).collect(), table: table.clone() }
+            }
+            Weights::Values(values) => Weights::Values(kept.iter().map(|e| values[*e]).collect()),
+        };
+        Box::new(SparseAffinity { constant: self.constant, indptr, indices, weights })
+    }
+}

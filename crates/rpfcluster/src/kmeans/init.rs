@@ -1,0 +1,67 @@
+//! k-means++ starts (Arthur and Vassilvitskii 2007), greedy: of a few candidates the one that helps most.
+
+use rayon::prelude::*;
+
+use super::lloyd::CHUNK;
+use super::{Rows, squared_distance};
+use crate::rng::{Purpose, Stream};
+
+/// k centers drawn with probability proportional to the squared distance from those drawn before.
+pub(crate) fn plus_plus(rows: Rows, k: usize, seed: u64, restart: u64) -> Vec<f64> {
+    let (n, d) = (rows.n(), rows.d);
+    let mut stream = Stream::new(seed, Purpose::KMeans, restart, 0);
+    let candidates = 2 + (k as f64).ln() as usize;
+    let mut centers = Vec::with_capacity(k * d);
+    centers.extend_from_slice(rows.row(stream.below(n as u64) as usize));
+    let mut nearest = vec![f64::INFINITY; n];
+    let mut total = lower(rows, &centers[..d], &mut nearest);
+    while centers.len() < k * d {
+        let mut choice: Option<(f64, Vec<f64>, usize)> = None;
+        for _ in 0..candidates {
+            let pick = draw(&nearest, stream.uniform() * total);
+            let mut trial = nearest.clone();
+            let potential = lower(rows, rows.row(pick), &mut trial);
+            if choice.as_ref().is_none_or(|c| potential < c.0) {
+                choice = Some((potential, trial, pick));
+            }
+        }
+        let Some((potential, trial, pick)) = choice else { break };
+        centers.extend_from_slice(rows.row(pick));
+        nearest = trial;
+        total = potential;
+    }
+    centers
+}
+
+/// Lowers each row's squared distance to that from `center`; returns the sum, added up chunk by chunk.
+fn lower(rows: Rows, center: &[f64], nearest: &mut [f64]) -> f64 {
+    let partial: Vec<f64> = nearest
+        .par_chunks_mut(CHUNK)
+        .zip(rows.data.par_chunks(CHUNK * rows.d))
+        .map(|(near, data)| {
+            let mut sum = 0.0;
+            for (distance, row) in near.iter_mut().zip(data.chunks_exact(rows.d)) {
+                *distance = distance.min(squared_distance(row, center));
+                sum += *distance;
+            }
+            sum
+        })
+        .collect();
+    partial.iter().sum()
+}
+
+/// The row at which the running sum passes `target`; never a row of weight zero unless all are.
+fn draw(weights: &[f64], target: f64) -> usize {
+    let mut sum = 0.0;
+    let mut last = 0;
+    for (i, w) in weights.iter().enumerate() {
+        if *w > 0.0 {
+            sum += w;
+            last = i;
+            if sum > target {
+                break;
+            }
+        }
+    }
+    last
+}

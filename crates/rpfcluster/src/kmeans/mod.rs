@@ -1,0 +1,231 @@
+//! k-means: the last step of k-way spectral clustering, and the paper's baseline.
+//!
+//! [`KMeans`] is Lloyd's iteration from k-means++ starts with Hamerly's bounds, the same bits for any number of
+//! threads. [`HartiganWong`] is the algorithm the paper compares with.
+
+mod hartigan_wong;
+mod init;
+mod lloyd;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result, parameter};
+use crate::observe::{Observer, Stage, check};
+use crate::rng::sample_rows;
+
+pub use hartigan_wong::HartiganWong;
+
+/// More rows than this: the restarts run on a sample.
+const MANY_ROWS: usize = 100_000;
+/// Rows of that sample.
+const SAMPLE: usize = 20_000;
+/// How many of the sample's best starts are run on all rows.
+const POLISHED: usize = 2;
+
+/// Lloyd's k-means.
+///
+/// Up to 100,000 rows every restart runs on all of them. Beyond, the restarts run on a hashed sample of 20,000 rows
+/// and the two best are finished on all rows: restarts choose between basins, for which a sample is enough.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct KMeans {
+    /// Number of clusters.
+    pub k: usize,
+    /// Starts tried; the smallest inertia wins.
+    pub restarts: usize,
+    /// Most iterations of one run.
+    pub max_iterations: usize,
+    /// A run ends when the centers' squared shifts add up to this share of the data's mean variance, or when no
+    /// label changes.
+    pub tolerance: f64,
+    /// Seed of the starts.
+    pub seed: u64,
+}
+
+impl Default for KMeans {
+    fn default() -> Self {
+        KMeans { k: 2, restarts: 10, max_iterations: 300, tolerance: 1e-8, seed: 0 }
+    }
+}
+
+/// What k-means found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KMeansFit {
+    /// One label a row, numbered by first appearance.
+    pub labels: Vec<u32>,
+    /// The centers, k x d by rows, in the order of the labels.
+    pub centers: Vec<f64>,
+    /// Sum of squared distances to the centers.
+    pub inertia: f64,
+    /// Iterations of the winning run.
+    pub iterations: usize,
+}
+
+/// A checked row-major table.
+#[derive(Clone, Copy)]
+pub(crate) struct Rows<'a> {
+    pub data: &'a [f64],
+    pub d: usize,
+}
+
+impl<'a> Rows<'a> {
+    fn new(data: &'a [f64], d: usize) -> Result<Self> {
+        if d == 0 || data.is_empty() {
+            return Err(Error::Empty { n: data.len().checked_div(d).unwrap_or(0), d });
+        }
+        if !data.len().is_multiple_of(d) {
+            return Err(Error::Shape { len: data.len(), n: data.len() / d, d });
+        }
+        if let Some(at) = data.iter().position(|v| !v.is_finite()) {
+            return Err(Error::NotFinite { row: at / d + 1, column: at % d + 1, value: data[at] });
+        }
+        Ok(Rows { data, d })
+    }
+
+    pub fn n(&self) -> usize {
+        self.data.len() / self.d
+    }
+
+    #[inline]
+    pub fn row(&self, i: usize) -> &'a [f64] {
+        &self.data[i * self.d..][..self.d]
+    }
+
+    /// Distinct rows, counted up to `enough`.
+    fn distinct(&self, enough: usize) -> usize {
+        let mut found: Vec<&[f64]> = Vec::new();
+        for row in self.data.chunks_exact(self.d) {
+            if found.len() == enough {
+                break;
+            }
+            if !found.contains(&row) {
+                found.push(row);
+            }
+        }
+        found.len()
+    }
+
+    fn check_k(&self, k: usize) -> Result<()> {
+        let distinct = self.distinct(k);
+        if distinct < k { Err(Error::TooManyClusters { k, distinct }) } else { Ok(()) }
+    }
+}
+
+/// Squared Euclidean distance.
+#[inline]
+pub(crate) fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum()
+}
+
+impl KMeans {
+    /// Refuses values that cannot be meant.
+    pub fn validate(&self) -> Result<()> {
+        if self.k < 1 {
+            return Err(parameter("k", self.k, "at least 1"));
+        }
+        if self.restarts < 1 {
+            return Err(parameter("restarts", self.restarts, "at least 1"));
+        }
+        if self.max_iterations < 1 {
+            return Err(parameter("max_iterations", self.max_iterations, "at least 1"));
+        }
+        if !(self.tolerance >= 0.0 && self.tolerance.is_finite()) {
+            return Err(parameter("tolerance", self.tolerance, "zero or a positive number"));
+        }
+        Ok(())
+    }
+
+    /// Clusters the rows of `data`, each `d` numbers.
+    pub fn fit(&self, data: &[f64], d: usize, observer: &dyn Observer) -> Result<KMeansFit> {
+        self.validate()?;
+        let rows = Rows::new(data, d)?;
+        rows.check_k(self.k)?;
+        let n = rows.n();
+        if n > MANY_ROWS {
+            let picked = sample_rows(self.seed, n, SAMPLE);
+            let part: Vec<f64> = picked.iter().flat_map(|i| rows.row(*i as usize).iter().copied()).collect();
+            let sample = Rows { data: &part, d };
+            if sample.distinct(self.k) == self.k {
+                let mut tried = self.restarts_on(sample, observer)?;
+                tried.truncate(POLISHED);
+                let polished: Result<Vec<KMeansFit>> = tried
+                    .into_iter()
+                    .map(|fit| check(observer).map(|()| lloyd::run(rows, fit.centers, self)))
+                    .collect();
+                return Ok(best(polished?));
+            }
+        }
+        Ok(best(self.restarts_on(rows, observer)?))
+    }
+
+    /// Lloyd's iteration from the given centers (k x d by rows), once.
+    pub fn fit_from(&self, data: &[f64], d: usize, centers: &[f64]) -> Result<KMeansFit> {
+        self.validate()?;
+        let rows = Rows::new(data, d)?;
+        rows.check_k(self.k)?;
+        if centers.len() != self.k * d {
+            return Err(Error::Shape { len: centers.len(), n: self.k, d });
+        }
+        let mut fit = lloyd::run(rows, centers.to_vec(), self);
+        fit.relabel(d);
+        Ok(fit)
+    }
+
+    /// All restarts, the best first (ties: the earlier one).
+    fn restarts_on(&self, rows: Rows, observer: &dyn Observer) -> Result<Vec<KMeansFit>> {
+        let fits: Result<Vec<KMeansFit>> = (0..self.restarts as u64)
+            .into_par_iter()
+            .map(|restart| {
+                check(observer)?;
+                let fit = lloyd::run(rows, init::plus_plus(rows, self.k, self.seed, restart), self);
+                observer.advance(Stage::Label, 1);
+                Ok(fit)
+            })
+            .collect();
+        let mut fits = fits?;
+        fits.sort_by(|a, b| a.inertia.total_cmp(&b.inertia));
+        for fit in &mut fits {
+            fit.relabel(rows.d);
+        }
+        Ok(fits)
+    }
+}
+
+impl KMeansFit {
+    /// Numbers the labels by first appearance and puts the centers into that order.
+    fn relabel(&mut self, d: usize) {
+        let old = std::mem::take(&mut self.centers);
+        for number in relabel_by_first_appearance(&mut self.labels) {
+            self.centers.extend_from_slice(&old[number as usize * d..][..d]);
+        }
+    }
+}
+
+/// The fit of smallest inertia, relabelled already; the earlier one among equals. `fits` is not empty.
+fn best(fits: Vec<KMeansFit>) -> KMeansFit {
+    let mut fits = fits.into_iter();
+    let none = KMeansFit { labels: Vec::new(), centers: Vec::new(), inertia: f64::INFINITY, iterations: 0 };
+    let first = fits.next().unwrap_or(none);
+    fits.fold(first, |best, fit| if fit.inertia < best.inertia { fit } else { best })
+}
+
+/// Renames labels to 0, 1, 2, … in the order in which they first appear; returns the old name of each new one.
+pub fn relabel_by_first_appearance(labels: &mut [u32]) -> Vec<u32> {
+    let mut new_name = std::collections::HashMap::new();
+    let mut old_names = Vec::new();
+    let mut last = None;
+    for label in labels {
+        // Runs of equal labels are common; most lookups are saved.
+        let renamed = match last {
+            Some((old, new)) if old == *label => new,
+            _ => *new_name.entry(*label).or_insert_with(|| {
+                old_names.push(*label);
+                old_names.len() as u32 - 1
+            }),
+        };
+        last = Some((*label, renamed));
+        *label = renamed;
+    }
+    old_names
+}

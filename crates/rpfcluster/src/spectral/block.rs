@@ -1,0 +1,329 @@
+//! The largest eigenpairs of a large operator: a thick-restarted block Krylov method with a Chebyshev filter.
+//!
+//! Repeated eigenvalues are the normal case here (clusters that hardly touch, identical points), so a block of more
+//! vectors than the wanted multiplicity is iterated, and the space is made of explicit Rayleigh-Ritz steps on an
+//! explicitly orthonormal basis: nothing relies on a recurrence that rounding breaks. A crowded spectrum (0.9995,
+//! 0.9991, …) needs high polynomial degrees; the Chebyshev filter on the unwanted interval `[-1, cut]` supplies them
+//! without storing a long basis. The spectrum of the operator lies in [-1, 1] and Ritz values never exceed the
+//! eigenvalues they stand for, so this interval is always a safe one.
+//!
+//! One cycle: from the best Ritz vectors X (kept), residuals from one product; converged pairs stay in the basis but
+//! are not expanded any more; `V1 = p(N) X_active`, `V2 = p(N) V1`, …, until the basis is full; Rayleigh-Ritz.
+
+use super::Pairs;
+use super::dense::symmetric;
+use super::operator::Operator;
+use super::ortho::{Fresh, orthonormalise};
+use super::tall::{Block, column_sums, gram, pack, rotate, scale_rows, unpack};
+use crate::error::Result;
+use crate::observe::{Observer, Stage, check};
+
+/// The highest degree of the filter.
+const MAX_DEGREE: usize = 40;
+/// The filter is as long as it takes to raise the last wanted direction by cosh of this over the cut …
+const GAIN: f64 = 2.5;
+/// … but may not raise eigenvalue 1 by more than about e to this: the smaller directions would drown in rounding.
+const RANGE: f64 = 14.0;
+
+/// What the solver is asked for.
+pub(crate) struct Wanted<'a> {
+    /// How many pairs.
+    pub pairs: usize,
+    /// Extra vectors in the block.
+    pub guards: usize,
+    /// Largest residual `|N u - λ u|` of a converged pair.
+    pub tolerance: f64,
+    /// Most products with the operator (each with a whole block).
+    pub max_iterations: usize,
+    /// Seed of the start block.
+    pub seed: u64,
+    /// Start vectors, n x columns row-major, and how many columns.
+    pub start: Option<(&'a [f64], usize)>,
+}
+
+impl Wanted<'_> {
+    /// The block: a multiple of four wide, as the inner loops are.
+    fn width(&self) -> usize {
+        (self.pairs + self.guards).next_multiple_of(4)
+    }
+
+    /// The most columns of the basis.
+    fn basis(&self) -> usize {
+        (3 * self.width()).max(40)
+    }
+
+    /// Whether `n` is large enough for the method; below, the dense solver must do it.
+    pub fn fits(&self, n: usize) -> bool {
+        self.basis() + self.width() <= n
+    }
+}
+
+struct Solver<'a> {
+    operator: &'a Operator<'a>,
+    /// The basis, n x stride; the first `used` columns are orthonormal.
+    v: Vec<f64>,
+    stride: usize,
+    used: usize,
+    /// `Vᵀ N V`, stride x stride.
+    t: Vec<f64>,
+    /// Three dense blocks in the variables of the walk.
+    z: [Vec<f64>; 3],
+    fresh: Fresh,
+    /// Products with the operator so far.
+    products: usize,
+    observer: &'a dyn Observer,
+}
+
+impl Solver<'_> {
+    /// `z[1] = P z[0]`, counted and announced.
+    fn step(&mut self, width: usize) -> Result<()> {
+        check(self.observer)?;
+        let n = self.operator.n();
+        let [z0, z1, _] = &mut self.z;
+        self.operator.walk(&z0[..n * width], &mut z1[..n * width], width);
+        self.products += 1;
+        self.observer.advance(Stage::Spectral, 1);
+        Ok(())
+    }
+
+    /// Puts the named columns of the basis into z[0] and their product into z[1].
+    fn load(&mut self, columns: &[usize]) -> Result<()> {
+        let n = self.operator.n();
+        let operator = self.operator;
+        pack(
+            &self.v,
+            self.stride,
+            columns,
+            |i| operator.inverse_root(i),
+            &mut self.z[0][..n * columns.len()],
+        );
+        self.step(columns.len())
+    }
+
+    /// Completes T for the columns in z[0], z[1], which are the basis columns from `first` on.
+    fn project(&mut self, first: usize, width: usize) {
+        let n = self.operator.n();
+        let degrees = self.operator.degrees();
+        // T needs D^1/2 z[1]; z[2] is free at this moment.
+        let (one, two) = self.z.split_at_mut(2);
+        two[0][..n * width].copy_from_slice(&one[1][..n * width]);
+        scale_rows(&mut two[0][..n * width], width, |i| degrees[i].sqrt());
+        let h =
+            gram(Block::new(&self.v, self.stride, self.used), Block::new(&two[0][..n * width], width, width));
+        for i in 0..self.used {
+            for j in 0..width {
+                self.t[i * self.stride + first + j] = h[i * width + j];
+                self.t[(first + j) * self.stride + i] = h[i * width + j];
+            }
+        }
+    }
+
+    /// From z[0] and z[1] = P z[0]: the filtered block, orthonormal, becomes the next columns of the basis.
+    fn expand(&mut self, width: usize, degree: usize, cut: f64) -> Result<()> {
+        let n = self.operator.n();
+        let (center, half) = ((cut - 1.0) / 2.0, (cut + 1.0) / 2.0);
+        if degree > 1 {
+            // T_1 = (P - c)/e z; T_{s+1} = 2 (P - c)/e T_s - T_{s-1}.
+            combine(&mut self.z, n * width, |z0, z1, _| (z1 - center * z0) / half);
+            for _ in 1..degree {
+                self.z.rotate_left(1);
+                // Now z[2] is T_{s-1}, z[0] is T_s, z[1] is free.
+                self.step(width)?;
+                combine(&mut self.z, n * width, |z0, z1, z2| 2.0 * (z1 - center * z0) / half - z2);
+            }
+        }
+        let degrees = self.operator.degrees();
+        let mut w = std::mem::take(&mut self.z[1]);
+        scale_rows(&mut w[..n * width], width, |i| degrees[i].sqrt());
+        let basis = Block::new(&self.v, self.stride, self.used);
+        let done = orthonormalise(basis, &mut w[..n * width], width, &mut self.fresh);
+        unpack(&w[..n * width], width, &mut self.v, self.stride, self.used);
+        self.z[1] = w;
+        self.used += width;
+        done
+    }
+
+    /// Rayleigh-Ritz: the basis becomes its `keep` best Ritz vectors. Returns their values, the largest first.
+    fn ritz(&mut self, keep: usize) -> Result<Vec<f64>> {
+        let p = self.used;
+        let mut small = vec![0.0; p * p];
+        for (i, row) in small.chunks_exact_mut(p).enumerate() {
+            row.copy_from_slice(&self.t[i * self.stride..][..p]);
+        }
+        let (mut values, vectors) = symmetric(&small, p)?;
+        let keep = keep.min(p);
+        let mut y = vec![0.0; p * keep];
+        for (row, from) in y.chunks_exact_mut(keep).zip(vectors.chunks_exact(p)) {
+            row.copy_from_slice(&from[..keep]);
+        }
+        rotate(&mut self.v, self.stride, p, &y, keep);
+        values.truncate(keep);
+        self.t.fill(0.0);
+        for (i, value) in values.iter().enumerate() {
+            self.t[i * self.stride + i] = *value;
+        }
+        self.used = keep;
+        Ok(values)
+    }
+
+    /// The residual of each named Ritz pair, from z[0] and z[1].
+    fn residuals(&self, columns: &[usize], values: &[f64]) -> Vec<f64> {
+        let length = self.operator.n() * columns.len();
+        let degrees = self.operator.degrees();
+        column_sums(&self.z[0][..length], &self.z[1][..length], columns.len(), |i, j, z, product| {
+            let r = product - values[columns[j]] * z;
+            degrees[i] * r * r
+        })
+        .into_iter()
+        .map(f64::sqrt)
+        .collect()
+    }
+
+    /// Drops from z[0] and z[1] every column that is not in `keep` (positions, ascending).
+    fn compact(&mut self, width: usize, keep: &[usize]) {
+        if keep.len() == width {
+            return;
+        }
+        let n = self.operator.n();
+        for z in &mut self.z[..2] {
+            for i in 0..n {
+                for (to, from) in keep.iter().enumerate() {
+                    z[i * keep.len() + to] = z[i * width + from];
+                }
+            }
+        }
+    }
+}
+
+/// `z[1] = f(z[0], z[1], z[2])`, number by number.
+fn combine(z: &mut [Vec<f64>; 3], length: usize, f: impl Fn(f64, f64, f64) -> f64 + Sync) {
+    use rayon::prelude::*;
+    let [z0, z1, z2] = z;
+    z1[..length]
+        .par_chunks_mut(1 << 15)
+        .zip(z0[..length].par_chunks(1 << 15))
+        .zip(z2[..length].par_chunks(1 << 15))
+        .for_each(|((out, a), c)| {
+            for ((o, x), y) in out.iter_mut().zip(a).zip(c) {
+                *o = f(*x, *o, *y);
+            }
+        });
+}
+
+/// The degree of the filter and its cut, from the current Ritz values.
+fn filter(values: &[f64], pairs: usize, width: usize) -> (usize, f64) {
+    let cut = values[width.min(values.len()) - 1].clamp(-0.9, 1.0 - 1e-12);
+    let growth = |value: f64| (1.0 + 2.0 * (value - cut).max(0.0) / (cut + 1.0)).acosh();
+    let needed = GAIN / growth(values[pairs - 1]).max(1e-9);
+    let allowed = RANGE / growth(1.0).max(1e-9);
+    (needed.min(allowed).min(MAX_DEGREE as f64).ceil().max(1.0) as usize, cut)
+}
+
+/// The `wanted.pairs` largest eigenpairs of the operator. `wanted.fits(n)` must hold.
+pub(crate) fn largest(operator: &Operator, wanted: &Wanted, observer: &dyn Observer) -> Result<Pairs> {
+    let n = operator.n();
+    let (width, stride, k) = (wanted.width(), wanted.basis(), wanted.pairs);
+    let mut s = Solver {
+        operator,
+        v: vec![0.0; n * stride],
+        stride,
+        used: 0,
+        t: vec![0.0; stride * stride],
+        z: [vec![0.0; n * width], vec![0.0; n * width], vec![0.0; n * width]],
+        fresh: Fresh::new(wanted.seed),
+        products: 0,
+        observer,
+    };
+    start(&mut s, wanted, width)?;
+    // One more block than two: what is kept beyond the block costs nothing and remembers earlier cycles.
+    let keep = (stride - 2 * width).max(width);
+    let all: Vec<usize> = (0..width).collect();
+    s.load(&all)?;
+    s.project(0, width);
+    let mut values = s.ritz(keep)?;
+    let mut locked: Vec<Option<f64>> = vec![None; width];
+    let mut residuals = vec![f64::INFINITY; width];
+    loop {
+        let active: Vec<usize> = (0..width).filter(|i| locked[*i].is_none()).collect();
+        s.load(&active)?;
+        for (i, r) in active.iter().zip(s.residuals(&active, &values)) {
+            residuals[*i] = r;
+            if r <= wanted.tolerance {
+                locked[*i] = Some(values[*i]);
+            }
+        }
+        let done = locked[..k].iter().all(Option::is_some);
+        if done || s.products >= wanted.max_iterations {
+            // The word of every pair, the early ones too, against one last product.
+            let first: Vec<usize> = (0..k).collect();
+            s.load(&first)?;
+            let last = s.residuals(&first, &values);
+            let worst = last.iter().fold(0.0f64, |most, r| most.max(*r));
+            if worst <= 2.0 * wanted.tolerance || s.products >= wanted.max_iterations {
+                let mut vectors = vec![0.0; n * k];
+                pack(&s.v, stride, &first, |_| 1.0, &mut vectors);
+                values.truncate(k);
+                let converged = worst <= 2.0 * wanted.tolerance;
+                return Ok(Pairs {
+                    values,
+                    vectors,
+                    residual: worst,
+                    converged,
+                    iterations: s.products,
+                    uncovered: 0.0,
+                });
+            }
+            locked.fill(None);
+            continue;
+        }
+        let kept: Vec<usize> = (0..active.len()).filter(|p| locked[active[*p]].is_none()).collect();
+        let mut block = kept.len();
+        s.compact(active.len(), &kept);
+        let (degree, cut) = filter(&values, k, width);
+        // Few vectors left: deeper, not wider; the basis has the same room.
+        while block > 0 && s.used + block <= stride {
+            s.expand(block, degree, cut)?;
+            let first = s.used - block;
+            let columns: Vec<usize> = (first..s.used).collect();
+            s.load(&columns)?;
+            s.project(first, block);
+            if s.products >= wanted.max_iterations {
+                block = 0;
+            }
+        }
+        values = s.ritz(keep)?;
+        for (value, lock) in values.iter().zip(&mut locked) {
+            // A pair that moved is another pair: an eigenvalue was found late.
+            if lock.is_some_and(|old| (old - value).abs() > wanted.tolerance) {
+                *lock = None;
+            }
+        }
+    }
+}
+
+/// The start block: the known first vector, the caller's vectors, random ones for the rest.
+fn start(s: &mut Solver, wanted: &Wanted, width: usize) -> Result<()> {
+    let n = s.operator.n();
+    let mut w = std::mem::take(&mut s.z[0]);
+    let all: Vec<usize> = (0..width).collect();
+    s.fresh.fill(&mut w, width, &all);
+    for (row, first) in w.chunks_exact_mut(width).zip(s.operator.first_vector()) {
+        row[0] = first;
+    }
+    if let Some((given, columns)) = wanted.start
+        && given.len() == n * columns
+        && columns > 0
+    {
+        // The first given vector is the known one again; the last columns stay random, so that a poor start
+        // cannot hide an eigenvector.
+        let taken = columns.saturating_sub(1).min(width.saturating_sub(2));
+        for (row, from) in w.chunks_exact_mut(width).zip(given.chunks_exact(columns)) {
+            row[1..1 + taken].copy_from_slice(&from[1..1 + taken]);
+        }
+    }
+    let done = orthonormalise(Block::new(&s.v, s.stride, 0), &mut w, width, &mut s.fresh);
+    unpack(&w, width, &mut s.v, s.stride, 0);
+    s.used = width;
+    s.z[0] = w;
+    done
+}

@@ -1,0 +1,231 @@
+//! From a similarity to eigenvectors, and from eigenvectors to labels.
+//!
+//! [`embed`] finds the largest eigenpairs of `D^-1/2 A D^-1/2`; [`label`] makes K clusters of them. A graph that
+//! falls apart is handled before any eigen-solver sees it: the top K of the whole is the union of the pieces'
+//! spectra, so each piece gets as many columns, and as many clusters, as it has eigenvalues among the K largest.
+//!
+//! Two ways to label: [`Method::Kway`] (Ng, Jordan and Weiss), the default because it uses all K eigenvectors at
+//! once and errs less often on more than two clusters; and [`Method::Ncut`], the paper's recursive bipartition.
+
+mod block;
+mod dense;
+mod kway;
+mod ncut;
+mod nystrom;
+mod operator;
+mod ortho;
+mod params;
+mod pieces;
+mod sign;
+mod tall;
+
+use operator::Operator;
+
+use crate::affinity::Affinity;
+use crate::error::{Error, Result};
+use crate::observe::{Observer, Stage};
+use crate::rng::{Purpose, Stream};
+
+pub use ncut::ncut_value;
+pub use params::{Method, Solver, SpectralParams};
+pub use sign::fix_signs;
+
+/// Eigenvalues from which on a vector says nothing about the graph.
+const SILENT: f64 = 1e-8;
+/// Bytes the dense solver may take.
+const DENSE_LIMIT: u64 = 8 << 30;
+
+/// Some largest eigenpairs, as every solver returns them.
+pub(crate) struct Pairs {
+    pub values: Vec<f64>,
+    /// n x values.len(), row-major.
+    pub vectors: Vec<f64>,
+    pub residual: f64,
+    pub converged: bool,
+    pub iterations: usize,
+    pub uncovered: f64,
+}
+
+/// The largest eigenpairs of a similarity, and how they were found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Embedding {
+    /// The K largest eigenvalues of the normalised operator, the largest first.
+    pub eigenvalues: Vec<f64>,
+    /// Their vectors, n x K row-major, orthonormal, signs fixed.
+    pub vectors: Vec<f64>,
+    /// Row sums of the affinity.
+    pub degrees: Vec<f64>,
+    /// The largest `|N u - λ u|` (Nystrom: of the approximation, 0).
+    pub residual: f64,
+    /// Whether every pair reached the tolerance.
+    pub converged: bool,
+    /// Products with the operator, over all pieces of the graph.
+    pub iterations: usize,
+    /// The solver that did it (never `Auto`; the one of the largest piece).
+    pub solver: Solver,
+    /// Nystrom: the share of rows that see no landmark. 0 otherwise.
+    pub uncovered: f64,
+    /// The piece of the graph each point belongs to; all zero for a connected graph.
+    pub piece_of: Vec<u32>,
+    /// The columns of each piece; its vectors are zero outside of it.
+    pub columns: Vec<Vec<usize>>,
+}
+
+impl Embedding {
+    /// Number of points.
+    pub fn n(&self) -> usize {
+        self.degrees.len()
+    }
+
+    /// Number of columns.
+    pub fn k(&self) -> usize {
+        self.eigenvalues.len()
+    }
+
+    /// The embedding of point `i`.
+    pub fn row(&self, i: usize) -> &[f64] {
+        &self.vectors[i * self.k()..][..self.k()]
+    }
+}
+
+/// What a caller may know beforehand.
+#[derive(Clone, Copy, Default)]
+pub struct Hints<'a> {
+    /// Eigenvectors of a similar affinity on the same points (another bandwidth): the iteration starts there.
+    pub start: Option<&'a Embedding>,
+    /// How similar two connected components are (by their numbers in [`Affinity::components`]), asked when there
+    /// are more of them than clusters. Without it, surplus components join the largest.
+    pub similarity: Option<&'a dyn Fn(usize, usize) -> f64>,
+}
+
+/// The K largest eigenpairs of the normalised affinity.
+pub fn embed(
+    affinity: &dyn Affinity,
+    params: &SpectralParams,
+    hints: &Hints,
+    observer: &dyn Observer,
+) -> Result<Embedding> {
+    params.validate()?;
+    let n = affinity.n();
+    if n == 0 {
+        return Err(Error::Empty { n: 0, d: 0 });
+    }
+    if params.k > n {
+        return Err(Error::TooManyClusters { k: params.k, distinct: n });
+    }
+    observer.begin(Stage::Spectral, params.max_iterations as u64);
+    let embedding = pieces::embed(affinity, params, hints, observer);
+    observer.end(Stage::Spectral);
+    let mut embedding = embedding?;
+    if params.k > 1 && embedding.eigenvalues.last().is_some_and(|last| *last <= SILENT) {
+        let distinct = distinct_rows(affinity);
+        if distinct < params.k {
+            return Err(Error::TooManyClusters { k: params.k, distinct });
+        }
+    }
+    fix_signs(&mut embedding.vectors, params.k);
+    Ok(embedding)
+}
+
+/// K labels, numbered by first appearance, from an embedding made with the same parameters.
+pub fn label(
+    affinity: &dyn Affinity,
+    embedding: &Embedding,
+    params: &SpectralParams,
+    observer: &dyn Observer,
+) -> Result<Vec<u32>> {
+    params.validate()?;
+    if embedding.n() != affinity.n() {
+        return Err(Error::Length {
+            what: "rows of the embedding",
+            got: embedding.n(),
+            expected: affinity.n(),
+        });
+    }
+    if embedding.k() != params.k {
+        return Err(Error::Length {
+            what: "columns of the embedding",
+            got: embedding.k(),
+            expected: params.k,
+        });
+    }
+    match params.method {
+        Method::Kway => kway::label(embedding, params, observer),
+        Method::Ncut => ncut::label(affinity, embedding, params, observer),
+    }
+}
+
+/// [`embed`] and [`label`] in one call.
+pub fn cluster(
+    affinity: &dyn Affinity,
+    params: &SpectralParams,
+    observer: &dyn Observer,
+) -> Result<(Vec<u32>, Embedding)> {
+    let embedding = embed(affinity, params, &Hints::default(), observer)?;
+    let labels = label(affinity, &embedding, params, observer)?;
+    Ok((labels, embedding))
+}
+
+/// The `m` largest eigenpairs of a connected affinity by the solver that suits it, the degrees, the solver's name.
+fn largest(
+    affinity: &dyn Affinity,
+    m: usize,
+    params: &SpectralParams,
+    start: Option<(&[f64], usize)>,
+    observer: &dyn Observer,
+) -> Result<(Pairs, Vec<f64>, Solver)> {
+    let operator = Operator::new(affinity)?;
+    let n = operator.n();
+    let wanted = block::Wanted {
+        pairs: m,
+        guards: params.guards,
+        tolerance: params.tolerance,
+        max_iterations: params.max_iterations,
+        seed: params.seed,
+        start,
+    };
+    let solver = match params.solver {
+        Solver::Auto if n <= params.dense_below => Solver::Dense,
+        Solver::Auto => Solver::Block,
+        named => named,
+    };
+    // A block method needs more rows than its basis has columns.
+    let solver = if solver == Solver::Block && !wanted.fits(n) { Solver::Dense } else { solver };
+    let pairs = match solver {
+        Solver::Nystrom => {
+            let (pairs, degrees) = nystrom::largest(affinity, operator.into_degrees(), m, params, observer)?;
+            return Ok((pairs, degrees, solver));
+        }
+        Solver::Block => block::largest(&operator, &wanted, observer)?,
+        Solver::Dense | Solver::Auto => {
+            let needed = (n as u64).saturating_mul(n as u64).saturating_mul(8 * 4);
+            if needed > DENSE_LIMIT {
+                return Err(Error::Memory {
+                    what: "the dense eigen-decomposition",
+                    needed,
+                    limit: DENSE_LIMIT,
+                    remedy: "use the block solver".to_string(),
+                });
+            }
+            dense::largest(&operator, m)?
+        }
+    };
+    Ok((pairs, operator.into_degrees(), solver))
+}
+
+/// How many different rows the affinity has: equal rows have equal products with random vectors.
+fn distinct_rows(affinity: &dyn Affinity) -> usize {
+    let n = affinity.n();
+    let mut probe = vec![0.0; n * 2];
+    let mut stream = Stream::new(0, Purpose::Eigen, u64::MAX, 0);
+    for v in &mut probe {
+        *v = 1.0 + stream.uniform();
+    }
+    let mut product = vec![0.0; n * 2];
+    affinity.apply(&probe, &mut product, 2);
+    let mut seen: Vec<[f64; 2]> = product.chunks_exact(2).map(|p| [p[0], p[1]]).collect();
+    seen.sort_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
+    let close = |a: f64, b: f64| (a - b).abs() <= 1e-12 * a.abs().max(b.abs());
+    seen.dedup_by(|a, b| close(a[0], b[0]) && close(a[1], b[1]));
+    seen.len()
+}
