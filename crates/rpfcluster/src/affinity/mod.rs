@@ -4,13 +4,19 @@
 //! degrees, for products with a block of vectors, and (Nystrom, small dense problems) for single columns.
 
 mod components;
+mod linear;
 mod masked;
+mod paper;
 mod precomputed;
 mod sparse;
+mod top_k;
+mod transform;
 
 pub use components::Components;
+pub use linear::LinearAffinity;
 pub use masked::Masked;
 pub use sparse::{SparseAffinity, Weights};
+pub use transform::Diagonal;
 
 /// A symmetric, non-negative similarity over `n` points.
 ///
