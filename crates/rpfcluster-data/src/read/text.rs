@@ -4,7 +4,7 @@
 use rayon::prelude::*;
 
 use super::number::{Cell, cell, short_decimal};
-use super::sniff::{self, Delimiter, SAMPLE};
+use super::sniff::{self, Delimiter};
 use super::{MAX_WIDTH, quoted};
 use crate::error::{DataError, Place, Result, format};
 use crate::frame::{Frame, Lines, TextColumn, numbered_names};
@@ -85,8 +85,7 @@ pub(crate) fn layout(bytes: &mut [u8], source: &str, header: Option<bool>) -> Re
     if body.is_empty() {
         return Err(format(source, "the file is empty"));
     }
-    let sample: Vec<&[u8]> =
-        body.split(|b| *b == b'\n').filter(|l| !l.trim_ascii().is_empty()).take(SAMPLE).collect();
+    let sample = sniff::sample(body);
     let delimiter = sniff::delimiter(&sample);
     let rows: Vec<Vec<String>> =
         sample.iter().map(|line| sniff::cells(line, delimiter).into_iter().map(unquote).collect()).collect();
@@ -118,9 +117,9 @@ pub(crate) fn layout(bytes: &mut [u8], source: &str, header: Option<bool>) -> Re
             format!("the header names {} columns, but the first row has {width} cells", names.len());
         return Err(format(source, problem));
     }
-    let header_len = first_line(body).map_or(body.len(), <[u8]>::len);
-    let start = (start + header_len + 1).min(bytes.len());
-    Ok(Layout { delimiter, has_header, names, start, first_line: line_number + 1, header_start })
+    let header_len = sniff::record_len(body);
+    let first_line = line_number + memchr::memchr_iter(b'\n', &body[..header_len]).count();
+    Ok(Layout { delimiter, has_header, names, start: start + header_len, first_line, header_start })
 }
 
 /// The bytes up to the first line end; `None` at the end of the text.
@@ -163,7 +162,7 @@ fn parse(body: &[u8], source: &str, layout: &Layout) -> Result<Parsed> {
     let ragged = |row: usize, got: usize| DataError::Row {
         path: source.to_string(),
         row: place(row),
-        problem: format!("{got} cells, but the rows above have {width}"),
+        problem: crate::error::ragged(got, width),
     };
     // A row of `width` cells takes at least `width` bytes; fewer bytes than that mean a short row, and no allocation.
     if n.checked_mul(width).is_none_or(|cells| cells > body.len() + 1) {
