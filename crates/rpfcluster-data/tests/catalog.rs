@@ -1,4 +1,9 @@
 //! Every data set of the catalog against what its documentation says: size, classes, counts, known quirks.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "helpers of tests may fail loudly, like the tests"
+)]
 
 use std::path::PathBuf;
 

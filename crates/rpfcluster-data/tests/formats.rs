@@ -1,4 +1,5 @@
 //! Every format there and back, and what is refused of each.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may fail loudly, like the tests")]
 
 use std::io::Cursor;
 
@@ -287,6 +288,14 @@ mod columnar {
             assert_eq!(table.values, Values::F64(vec![1., 1., 2., 0., 3., 1.]));
             assert_eq!(table.labels.unwrap().codes, [0, 1, 0]);
         }
+    }
+
+    #[test]
+    fn a_categorical_column_of_gaps_only() {
+        let gaps: DictionaryArray<Int8Type> = vec![None::<&str>, None].into_iter().collect();
+        let batch = batch(vec![("x", Arc::new(Float64Array::from(vec![1.0, 2.0]))), ("g", Arc::new(gaps))]);
+        let frame = read_frame_bytes(arrow_file(&batch), "a", &ReadOptions::default()).unwrap();
+        assert_eq!((frame.text(0, 1), frame.number(1, 0)), (None, 2.0));
     }
 
     #[test]

@@ -1,4 +1,5 @@
 //! The text reader: every layout it should guess, every input it should refuse with a sentence, and no panic at all.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may fail loudly, like the tests")]
 
 use std::io::Write;
 
@@ -192,6 +193,8 @@ fn a_preparation_is_applied_again_by_name() {
     // Other order, an extra column, no label: the same numbers.
     let again = how.apply(frame("k,z,b,a\n7,x,10,1\n7,x,,3\n7,x,30,5\n"), None).unwrap();
     assert_eq!(again.values, fitted.values);
+    let damaged = rpfcluster_data::Preparation { scale: vec![1.0], ..how.clone() };
+    assert!(damaged.apply(frame("a,b,k\n1,2,3\n"), None).unwrap_err().to_string().contains("damaged"));
     let message = how.apply(frame("a,k\n1,2\n3,4\n"), None).unwrap_err().to_string();
     assert!(message.contains("\"b\" is not there, but the model was made from it"), "{message}");
 }

@@ -180,7 +180,7 @@ fn parse(body: &[u8], source: &str, layout: &Layout) -> Result<Parsed> {
         slices.push(head);
         left = tail;
     }
-    let parts: Vec<std::result::Result<Vec<Option<TextColumn>>, (usize, usize)>> = chunks
+    let parts: Vec<ChunkText> = chunks
         .par_iter()
         .zip(slices)
         .map(|(chunk, out)| match layout.delimiter {
@@ -239,14 +239,17 @@ fn count(chunk: &[u8], delimiter: Delimiter) -> Count {
     count
 }
 
-/// Parses a chunk into its place. The error is (row within the chunk, its number of cells).
+/// The text cells of a chunk by column, or the first ragged row: (row within the chunk, its number of cells).
+type ChunkText = std::result::Result<Vec<Option<TextColumn>>, (usize, usize)>;
+
+/// Parses a chunk, its numbers straight to their place.
 fn parse_chunk(
     chunk: &[u8],
     out: &mut [f64],
     width: usize,
     delimiter: Delimiter,
     separates: impl Fn(u8) -> bool + Copy,
-) -> std::result::Result<Vec<Option<TextColumn>>, (usize, usize)> {
+) -> ChunkText {
     let mut text: Vec<Option<TextColumn>> = vec![None; width];
     let mut rows = out.chunks_exact_mut(width);
     let mut row = 0;
