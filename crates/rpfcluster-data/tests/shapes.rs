@@ -58,3 +58,22 @@ fn blobs_have_their_spread() {
         }
     }
 }
+
+/// Moons, bananas, spirals, rings and chains are told apart by nearest neighbours, not by distance to a mean.
+#[test]
+fn thin_shapes_are_connected_and_apart() {
+    for shape in [Shape::Moons, Shape::Bananas, Shape::Spirals, Shape::Rings, Shape::Chains] {
+        let made = shape.generate(900, 5);
+        let distance = |i: usize, j: usize| {
+            (0..made.d)
+                .map(|c| (made.values[i * made.d + c] - made.values[j * made.d + c]).powi(2))
+                .sum::<f64>()
+        };
+        let nearest = |i: usize| {
+            (0..900).filter(|j| *j != i).min_by(|a, b| distance(i, *a).total_cmp(&distance(i, *b)))
+        };
+        let agreeing =
+            (0..900).filter(|i| nearest(*i).map(|j| made.labels[j]) == Some(made.labels[*i])).count();
+        assert!(agreeing >= 890, "{}: {agreeing}", shape.name());
+    }
+}
