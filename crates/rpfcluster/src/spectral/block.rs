@@ -14,7 +14,7 @@ use super::Pairs;
 use super::dense::symmetric;
 use super::operator::Operator;
 use super::ortho::{Fresh, orthonormalise};
-use super::tall::{Block, column_sums, gram, pack, rotate, scale_rows, unpack};
+use super::tall::{Block, column_sums, combine, gram, pack, rotate, scale_rows, unpack};
 use crate::error::Result;
 use crate::observe::{Observer, Stage, check};
 
@@ -198,21 +198,6 @@ impl Solver<'_> {
             }
         }
     }
-}
-
-/// `z[1] = f(z[0], z[1], z[2])`, number by number.
-fn combine(z: &mut [Vec<f64>; 3], length: usize, f: impl Fn(f64, f64, f64) -> f64 + Sync) {
-    use rayon::prelude::*;
-    let [z0, z1, z2] = z;
-    z1[..length]
-        .par_chunks_mut(1 << 15)
-        .zip(z0[..length].par_chunks(1 << 15))
-        .zip(z2[..length].par_chunks(1 << 15))
-        .for_each(|((out, a), c)| {
-            for ((o, x), y) in out.iter_mut().zip(a).zip(c) {
-                *o = f(*x, *o, *y);
-            }
-        });
 }
 
 /// The Chebyshev polynomial of one cycle: its degree, and the interval it keeps small.
