@@ -1,6 +1,7 @@
 //! Random projection forests, the similarity kernel they learn, and clustering built on it.
 
 pub mod affinity;
+pub mod cluster;
 pub mod error;
 pub mod forest;
 pub mod kernel;
@@ -13,6 +14,7 @@ pub mod points;
 pub mod rng;
 pub mod spectral;
 
+pub use cluster::{AffinityKind, AffinityParams, Fitted, RpfCluster};
 pub use error::{Error, Result};
 pub use forest::{Direction, Forest, ForestParams, Split};
 pub use kernel::{LeafCodes, LeafMatrix, Neighbors, SparseKernel};

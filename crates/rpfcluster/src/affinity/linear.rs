@@ -40,6 +40,11 @@ impl Affinity for LinearAffinity {
         (found.count() > 1).then_some(found)
     }
 
+    fn lower_bound(&self) -> f64 {
+        // S is positive semi-definite.
+        0.0
+    }
+
     fn restrict<'a>(&'a self, rows: &[u32]) -> Box<dyn Affinity + 'a> {
         Box::new(Masked::new(self, rows))
     }

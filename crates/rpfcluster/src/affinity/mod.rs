@@ -17,6 +17,7 @@ pub use linear::LinearAffinity;
 pub use masked::Masked;
 pub use sparse::{SparseAffinity, Weights};
 pub use transform::Diagonal;
+pub(crate) use transform::{exponential, powers};
 
 /// A symmetric, non-negative similarity over `n` points.
 ///

@@ -9,6 +9,7 @@
 
 mod block;
 mod dense;
+pub(crate) mod extend;
 mod kway;
 mod ncut;
 mod nystrom;

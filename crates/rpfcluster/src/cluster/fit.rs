@@ -1,0 +1,190 @@
+//! From a grown forest to labels: the one place that knows the chain LeafMatrix → Affinity → Embedding → Labels.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::params::AffinityParams;
+use crate::affinity::{Affinity, Components, LinearAffinity, SparseAffinity};
+use crate::error::{Error, Result};
+use crate::kernel::{LeafMatrix, Neighbors, SparseKernel};
+use crate::kmeans::relabel_by_first_appearance;
+use crate::observe::Observer;
+use crate::rng::mix;
+use crate::spectral::{Embedding, Hints, SpectralParams, embed, label};
+
+/// Seconds of each step of a fit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
+pub struct Seconds {
+    /// Growing the forest.
+    pub grow: f64,
+    /// Counting pairs, building the affinity.
+    pub kernel: f64,
+    /// Eigenvectors.
+    pub spectral: f64,
+    /// k-means or cuts.
+    pub label: f64,
+    /// Trying settings.
+    pub tune: f64,
+}
+
+/// Labels and eigenvectors of one setting.
+#[derive(Debug, Clone)]
+pub struct Cut {
+    /// The cluster of each row, numbered by first appearance.
+    pub labels: Vec<u32>,
+    /// What they were made from.
+    pub embedding: Embedding,
+}
+
+/// What an affinity is built from; kept when several affinities are built from the same leaves.
+pub(crate) enum Pairs {
+    None,
+    Sparse(SparseKernel),
+    Top(Neighbors),
+}
+
+/// The counts the affinity needs.
+pub(crate) fn pairs(leaves: &LeafMatrix, params: &AffinityParams, observer: &dyn Observer) -> Result<Pairs> {
+    Ok(match *params {
+        AffinityParams::Linear => Pairs::None,
+        AffinityParams::Paper { beta1, .. } => Pairs::Sparse(leaves.sparse_observed(beta1, observer)?),
+        AffinityParams::TopK { top, .. } => Pairs::Top(leaves.top_k_observed(top, observer)?),
+    })
+}
+
+/// The affinity of these leaves.
+pub(crate) fn affinity(
+    leaves: &Arc<LeafMatrix>,
+    pairs: &Pairs,
+    params: &AffinityParams,
+) -> Result<Box<dyn Affinity>> {
+    Ok(match (*params, pairs) {
+        (AffinityParams::Paper { beta2, diagonal, .. }, Pairs::Sparse(kernel)) => {
+            Box::new(SparseAffinity::paper(kernel, beta2, diagonal)?)
+        }
+        (AffinityParams::TopK { top, power }, Pairs::Top(neighbors)) => {
+            Box::new(SparseAffinity::top_k(neighbors, top, power)?)
+        }
+        _ => Box::new(LinearAffinity::new(leaves.clone())),
+    })
+}
+
+/// Eigenvectors and labels of an affinity over these leaves.
+pub(crate) fn cut(
+    leaves: &LeafMatrix,
+    affinity: &dyn Affinity,
+    spectral: &SpectralParams,
+    start: Option<&Embedding>,
+    seconds: &mut Seconds,
+    observer: &dyn Observer,
+) -> Result<Cut> {
+    let clock = Instant::now();
+    // Pieces of a graph beyond K are joined where the kernel itself, unpruned, sees them together.
+    let between =
+        affinity.components().filter(|c| c.count() > spectral.k).map(|c| piece_similarity(leaves, &c));
+    let look_up = |a: usize, b: usize| between.as_ref().map_or(0.0, |m| m.get(a, b));
+    let hints =
+        Hints { start, similarity: between.as_ref().map(|_| &look_up as &dyn Fn(usize, usize) -> f64) };
+    let embedding = embed(affinity, spectral, &hints, observer)?;
+    seconds.spectral += clock.elapsed().as_secs_f64();
+    let clock = Instant::now();
+    let mut labels = label(affinity, &embedding, spectral, observer)?;
+    unite_twins(leaves, &mut labels, spectral.k);
+    seconds.label += clock.elapsed().as_secs_f64();
+    Ok(Cut { labels, embedding })
+}
+
+/// How similar the pieces of a graph are on average, by shared leaves.
+struct PieceSimilarity {
+    pieces: usize,
+    mean: Vec<f64>,
+}
+
+impl PieceSimilarity {
+    fn get(&self, a: usize, b: usize) -> f64 {
+        self.mean.get(a * self.pieces + b).copied().unwrap_or(0.0)
+    }
+}
+
+/// Above this many pieces the table would be larger than it is worth; they join the largest piece instead.
+const MOST_PIECES: usize = 4000;
+
+fn piece_similarity(leaves: &LeafMatrix, pieces: &Components) -> PieceSimilarity {
+    let count = pieces.count();
+    if count > MOST_PIECES {
+        return PieceSimilarity { pieces: count, mean: Vec::new() };
+    }
+    let mut shared = vec![0.0; count * count];
+    let mut here: Vec<(usize, f64)> = Vec::new();
+    for tree in leaves.tree_leaves() {
+        for leaf in 0..tree.count() as u32 {
+            here.clear();
+            for &i in tree.leaf(leaf) {
+                let piece = pieces.of[i as usize] as usize;
+                match here.iter_mut().find(|(p, _)| *p == piece) {
+                    Some((_, m)) => *m += 1.0,
+                    None => here.push((piece, 1.0)),
+                }
+            }
+            for &(a, m) in &here {
+                for &(b, l) in &here {
+                    shared[a * count + b] += m * l;
+                }
+            }
+        }
+    }
+    for a in 0..count {
+        for b in 0..count {
+            shared[a * count + b] /= pieces.sizes[a] as f64 * pieces.sizes[b] as f64;
+        }
+    }
+    PieceSimilarity { pieces: count, mean: shared }
+}
+
+/// A number for each row that is equal for rows with the same leaf in every tree.
+pub(crate) fn fingerprints(codes: &crate::kernel::LeafCodes) -> Vec<u64> {
+    use rayon::prelude::*;
+    let mut prints = vec![0x243f_6a88_85a3_08d3u64; codes.n()];
+    prints.par_chunks_mut(4096).enumerate().for_each(|(chunk, prints)| {
+        for t in 0..codes.trees() {
+            for (print, &leaf) in prints.iter_mut().zip(&codes.tree(t)[chunk * 4096..]) {
+                *print = mix(*print ^ u64::from(leaf));
+            }
+        }
+    });
+    prints
+}
+
+/// Rows that no tree tells apart belong together: all get the label of the first. Left alone if a cluster would
+/// vanish.
+fn unite_twins(leaves: &LeafMatrix, labels: &mut [u32], k: usize) {
+    let mut order: Vec<(u64, u32)> = fingerprints(leaves.codes()).into_iter().zip(0..).collect();
+    order.sort_unstable();
+    let mut united = labels.to_vec();
+    for twins in order.chunk_by(|a, b| a.0 == b.0) {
+        for &(_, row) in twins {
+            united[row as usize] = labels[twins[0].1 as usize];
+        }
+    }
+    let kept = relabel_by_first_appearance(&mut united).len();
+    if kept == k {
+        labels.copy_from_slice(&united);
+    }
+}
+
+/// An error that says why, when there are fewer different rows than clusters.
+pub(crate) fn check_distinct(leaves: &LeafMatrix, k: usize) -> Result<()> {
+    if k > leaves.n() {
+        return Err(Error::TooManyClusters { k, distinct: leaves.n() });
+    }
+    // Counting is only worth it when it could matter.
+    if k > 64.min(leaves.n() / 2) || leaves.n() <= 4096 {
+        let mut prints = fingerprints(leaves.codes());
+        prints.sort_unstable();
+        prints.dedup();
+        if k > prints.len() {
+            return Err(Error::TooManyClusters { k, distinct: prints.len() });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,238 @@
+//! A finished clustering: labels, the embedding behind them, and predict and transform for unseen rows.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::fit::{Cut, Seconds, fingerprints};
+use super::params::{AffinityParams, RpfCluster};
+use crate::affinity::{exponential, powers};
+use crate::error::Result;
+use crate::forest::Forest;
+use crate::kernel::{LeafCodes, LeafMatrix};
+use crate::observe::{Observer, Silent};
+use crate::parallel::in_pool;
+use crate::points::{Points, Real};
+use crate::spectral::{Embedding, Method, extend};
+
+/// A clustering of the points it was fitted on, able to place others.
+#[derive(Debug)]
+pub struct Fitted {
+    pub(crate) params: RpfCluster,
+    pub(crate) forest: Forest,
+    pub(crate) min_node: usize,
+    pub(crate) leaves: Arc<LeafMatrix>,
+    pub(crate) affinity: AffinityParams,
+    pub(crate) method: Method,
+    pub(crate) labels: Vec<u32>,
+    pub(crate) embedding: Embedding,
+    seconds: Seconds,
+    /// Mean unit row of each cluster, k x k.
+    centers: Vec<f64>,
+    /// Fingerprints of the training rows, ascending, each with its first row.
+    known: Vec<(u64, u32)>,
+    loadings: Vec<f64>,
+    totals: Vec<f64>,
+}
+
+impl Fitted {
+    #[allow(clippy::too_many_arguments)] // one caller in fit, one in the codec; a struct would say it twice
+    pub(crate) fn new(
+        params: RpfCluster,
+        forest: Forest,
+        min_node: usize,
+        leaves: Arc<LeafMatrix>,
+        affinity: AffinityParams,
+        method: Method,
+        cut: Cut,
+        seconds: Seconds,
+    ) -> Result<Self> {
+        let Cut { labels, embedding } = cut;
+        let k = params.k;
+        let mut known: Vec<(u64, u32)> = fingerprints(leaves.codes()).into_iter().zip(0..).collect();
+        known.sort_unstable();
+        known.dedup_by_key(|(print, _)| *print);
+        let loadings = extend::loadings(&embedding);
+        let totals = extend::column_sums(&loadings, embedding.k());
+        let mut centers = vec![0.0; k * embedding.k()];
+        let mut sizes = vec![0.0; k];
+        let mut unit = vec![0.0; embedding.k()];
+        for (i, &label) in labels.iter().enumerate() {
+            unit.copy_from_slice(embedding.row(i));
+            to_unit(&mut unit);
+            sizes[label as usize] += 1.0;
+            let center = &mut centers[label as usize * embedding.k()..][..embedding.k()];
+            center.iter_mut().zip(&unit).for_each(|(c, u)| *c += u);
+        }
+        for (center, size) in centers.chunks_exact_mut(embedding.k()).zip(&sizes) {
+            center.iter_mut().for_each(|c| *c /= size);
+        }
+        Ok(Fitted {
+            params,
+            forest,
+            min_node,
+            leaves,
+            affinity,
+            method,
+            labels,
+            embedding,
+            seconds,
+            centers,
+            known,
+            loadings,
+            totals,
+        })
+    }
+
+    /// The cluster of each training row, numbered by first appearance.
+    pub fn labels(&self) -> &[u32] {
+        &self.labels
+    }
+
+    /// Number of clusters.
+    pub fn k(&self) -> usize {
+        self.params.k
+    }
+
+    /// How many rows each cluster has.
+    pub fn sizes(&self) -> Vec<usize> {
+        let mut sizes = vec![0; self.k()];
+        self.labels.iter().for_each(|&l| sizes[l as usize] += 1);
+        sizes
+    }
+
+    /// The forest.
+    pub fn forest(&self) -> &Forest {
+        &self.forest
+    }
+
+    /// The leaves the similarity was counted on.
+    pub fn leaves(&self) -> &Arc<LeafMatrix> {
+        &self.leaves
+    }
+
+    /// Eigenvalues and eigenvectors.
+    pub fn embedding(&self) -> &Embedding {
+        &self.embedding
+    }
+
+    /// What was asked for.
+    pub fn params(&self) -> &RpfCluster {
+        &self.params
+    }
+
+    /// The affinity that was cut, with all its numbers.
+    pub fn affinity(&self) -> &AffinityParams {
+        &self.affinity
+    }
+
+    /// n_s, as used.
+    pub fn min_node(&self) -> usize {
+        self.min_node
+    }
+
+    /// How labels were made.
+    pub fn method(&self) -> Method {
+        self.method
+    }
+
+    /// How long each step took.
+    pub fn seconds(&self) -> Seconds {
+        self.seconds
+    }
+
+    /// The cluster of each unseen row; a row that no tree tells from a training row gets that row's label.
+    pub fn predict<R: Real>(&self, points: &Points<R>) -> Result<Vec<u32>> {
+        self.predict_observed(points, &Silent)
+    }
+
+    /// As [`Fitted::predict`], telling `observer`.
+    pub fn predict_observed<R: Real>(&self, points: &Points<R>, observer: &dyn Observer) -> Result<Vec<u32>> {
+        in_pool(self.params.threads, || {
+            let codes = self.codes(points, observer)?;
+            let rows = self.extend(&codes, observer)?;
+            let width = self.embedding.k();
+            Ok(fingerprints(&codes)
+                .par_iter()
+                .zip(rows.par_chunks(width))
+                .map(|(print, row)| match self.twin(*print) {
+                    Some(row) => self.labels[row as usize],
+                    None => self.nearest(row),
+                })
+                .collect())
+        })?
+    }
+
+    /// The spectral embedding of unseen rows, m x k; training rows get their own back.
+    pub fn transform<R: Real>(&self, points: &Points<R>) -> Result<Vec<f64>> {
+        in_pool(self.params.threads, || {
+            let codes = self.codes(points, &Silent)?;
+            let mut rows = self.extend(&codes, &Silent)?;
+            let width = self.embedding.k();
+            fingerprints(&codes).par_iter().zip(rows.par_chunks_mut(width)).for_each(|(print, out)| {
+                if let Some(row) = self.twin(*print) {
+                    out.copy_from_slice(self.embedding.row(row as usize));
+                }
+            });
+            Ok(rows)
+        })?
+    }
+
+    fn codes<R: Real>(&self, points: &Points<R>, observer: &dyn Observer) -> Result<LeafCodes> {
+        Ok(self.leaves.adapt(self.forest.route_observed(points, observer)?))
+    }
+
+    /// The training row that no tree tells from a row with this fingerprint.
+    fn twin(&self, print: u64) -> Option<u32> {
+        self.known.binary_search_by_key(&print, |k| k.0).ok().map(|at| self.known[at].1)
+    }
+
+    fn extend(&self, codes: &LeafCodes, observer: &dyn Observer) -> Result<Vec<f64>> {
+        let (n, width) = (self.leaves.n(), self.embedding.k());
+        let trees = self.leaves.trees();
+        let mut out = vec![0.0; codes.n() * width];
+        let known = (self.loadings.as_slice(), self.totals.as_slice(), n);
+        match self.affinity {
+            AffinityParams::Linear => return Ok(extend::linear(&self.leaves, codes, &self.loadings, width)),
+            AffinityParams::TopK { top, power } => {
+                let table = powers(power, trees)?;
+                let found = self.leaves.top_k_of(codes, top, observer)?;
+                out.par_chunks_mut(width).enumerate().for_each(|(row, out)| {
+                    let (js, counts) = found.row(row);
+                    let near = js.iter().zip(counts).map(|(&j, &c)| (j, table[usize::from(c)]));
+                    extend::sparse(near, 0.0, known, out);
+                });
+            }
+            AffinityParams::Paper { beta1, beta2, .. } => {
+                let (constant, table) = exponential(beta2, trees)?;
+                let found = self.leaves.sparse_of(codes, beta1, observer)?;
+                out.par_chunks_mut(width).enumerate().for_each(|(row, out)| {
+                    let (js, counts) = found.row(row);
+                    let near = js.iter().zip(counts).map(|(&j, &c)| (j, table[usize::from(c)]));
+                    extend::sparse(near, constant, known, out);
+                });
+            }
+        }
+        Ok(out)
+    }
+
+    fn nearest(&self, row: &[f64]) -> u32 {
+        let mut unit = row.to_vec();
+        to_unit(&mut unit);
+        let mut best = (f64::INFINITY, 0);
+        for (label, center) in (0..).zip(self.centers.chunks_exact(unit.len())) {
+            let distance = center.iter().zip(&unit).fold(0.0, |s, (a, b)| s + (a - b) * (a - b));
+            if distance < best.0 {
+                best = (distance, label);
+            }
+        }
+        best.1
+    }
+}
+
+fn to_unit(row: &mut [f64]) {
+    let length = row.iter().fold(0.0, |s, v| s + v * v).sqrt();
+    if length > 0.0 {
+        row.iter_mut().for_each(|v| *v /= length);
+    }
+}

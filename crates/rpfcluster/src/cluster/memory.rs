@@ -1,0 +1,49 @@
+//! How much memory a fit needs, before it begins. The formula is part of the documentation and kept by a test.
+
+use super::params::{AffinityParams, RpfCluster};
+use crate::error::{Error, Result};
+
+impl RpfCluster {
+    /// Bytes a fit of n rows and d columns of `width` bytes needs at its peak, the data itself included. Sparse
+    /// affinities are counted with what they keep at most per row on data without structure.
+    pub fn memory_needed(&self, n: usize, d: usize, width: usize) -> u64 {
+        let threads =
+            self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |c| c.get()));
+        let (n, d, t, k) = (n as u64, d as u64, self.trees as u64, self.k as u64);
+        let width = width as u64;
+        let data = n * d * width;
+        let padded = if d < 16 { n * d.next_power_of_two() * width } else { 0 };
+        // Permutation, and nodes of leaves that hold a third of min_node on average.
+        let min_node = self.min_node.unwrap_or(30).max(2) as u64;
+        let forest = n * t * 4 + n * t * 3 * (8 + width) / min_node;
+        let growing = n * (4 + width) * threads as u64;
+        // Leaf numbers, and the block solver's basis with its products.
+        let columns = (3 * (k + 4).next_multiple_of(4)).max(40) + 3 * (k + 4);
+        let spectral = n * t * 4 + n * columns * 8;
+        let affinity = match self.fixed_affinity() {
+            AffinityParams::Linear => 0,
+            AffinityParams::TopK { top, .. } => n * top as u64 * 36,
+            AffinityParams::Paper { beta1, .. } => {
+                let kept = min_node as f64 / beta1.max(1.0 / self.trees as f64);
+                n * 14 * (kept as u64).min(n)
+            }
+        };
+        data + forest + (padded + growing).max(spectral + affinity)
+    }
+}
+
+/// Refuses what would not fit, with the size and the way out.
+pub(crate) fn check(params: &RpfCluster, n: usize, d: usize, width: usize) -> Result<()> {
+    let Some(limit) = params.memory_limit else { return Ok(()) };
+    let needed = params.memory_needed(n, d, width);
+    if needed <= limit {
+        return Ok(());
+    }
+    let fewer = RpfCluster { trees: (params.trees / 4).max(1), ..params.clone() };
+    let remedy = if fewer.memory_needed(n, d, width) <= limit {
+        format!("{} trees would do with", fewer.trees)
+    } else {
+        "take fewer trees, a larger min_node or a sample of the rows".to_string()
+    };
+    Err(Error::Memory { what: "the clustering", needed, limit, remedy })
+}
