@@ -209,11 +209,11 @@ pub(crate) fn check_shape(n: usize, d: usize) -> Result<()> {
 fn largest_magnitude<R: Real>(values: &[R]) -> std::result::Result<f64, (usize, f64)> {
     let mut largest = 0.0f64;
     for (block, chunk) in values.chunks(4096).enumerate() {
-        // x - x is 0 for finite x and NaN otherwise: one branch-free pass, then the culprit is looked for.
+        // x * 0 is 0 for finite x and NaN otherwise: one branch-free pass, then the culprit is looked for.
         let mut wrong = 0.0f64;
         for value in chunk {
             let x = value.to_f64();
-            wrong += x - x;
+            wrong += x * 0.0;
             largest = if x.abs() > largest { x.abs() } else { largest };
         }
         if wrong != 0.0 {

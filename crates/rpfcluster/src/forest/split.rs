@@ -123,5 +123,5 @@ pub(crate) fn cut<R: Real>(
             }
         }
     };
-    if c > low && !(c > high) { c } else { high }
+    if c > low && c <= high { c } else { high }
 }
