@@ -67,6 +67,15 @@ fn direction<R: Real>(
     (z.into_iter().map(|z| R::from_f64(z * scale)).collect(), length)
 }
 
+/// The direction with the widest projections so far.
+struct Best<R> {
+    spread: f64,
+    r: Vec<R>,
+    projections: Vec<R>,
+    low: R,
+    high: R,
+}
+
 fn grow_node<R: Real>(
     rows: &[&[R]],
     ids: Vec<u32>,
@@ -78,7 +87,7 @@ fn grow_node<R: Real>(
     if ids.len() < params.min_node {
         return Node::Leaf(ids);
     }
-    let mut best: Option<(f64, Vec<R>, Vec<R>, R, R)> = None;
+    let mut best: Option<Best<R>> = None;
     for draw in 0..params.candidates.max(4) {
         if draw >= params.candidates && best.is_some() {
             break;
@@ -88,11 +97,11 @@ fn grow_node<R: Real>(
         let low = projections.iter().fold(projections[0], |m, &p| if p < m { p } else { m });
         let high = projections.iter().fold(projections[0], |m, &p| if p > m { p } else { m });
         let spread = (high.to_f64() - low.to_f64()) / length;
-        if high > low && best.as_ref().is_none_or(|b| spread > b.0) {
-            best = Some((spread, r, projections, low, high));
+        if high > low && best.as_ref().is_none_or(|b| spread > b.spread) {
+            best = Some(Best { spread, r, projections, low, high });
         }
     }
-    let Some((_, r, projections, low, high)) = best else { return Node::Leaf(ids) };
+    let Some(Best { r, projections, low, high, .. }) = best else { return Node::Leaf(ids) };
     let mut cut = match params.split {
         Split::Uniform => {
             let u = Stream::new(params.seed, Purpose::Cut, tree as u64, path).uniform();

@@ -52,6 +52,28 @@ fn what_is_written_is_read() {
     assert_eq!(&back.route(&Points::new(&huge, 50, 2).unwrap()).unwrap(), forest.leaves().codes());
 }
 
+/// The forest of the stored files: integers only, so that no platform's mathematics has a say in the data.
+fn stored() -> (Vec<f64>, ForestParams) {
+    let values = (0..150u64).map(|i| ((i * i * 31 + i * 7) % 101) as f64).collect();
+    (values, ForestParams { trees: 4, min_node: 6, candidates: 2, seed: 20, ..Default::default() })
+}
+
+#[test]
+fn files_of_version_1_are_read_and_grown_again_bit_for_bit() {
+    let (values, params) = stored();
+    let files: [(&[u8], Forest); 2] = [
+        (include_bytes!("fixtures/model-v1-f64.rpf"), grow(&values, 50, 3, &params)),
+        (include_bytes!("fixtures/model-v1-f32.rpf"), grow(&to_f32(&values), 50, 3, &params)),
+    ];
+    for (bytes, fresh) in files {
+        let forest = Forest::from_bytes(bytes).unwrap();
+        let codes = forest.route(&Points::new(&values, 50, 3).unwrap()).unwrap();
+        assert_eq!(&codes, forest.leaves().codes());
+        // The same data and seed make the same trees in every release; a new format version may change the bytes only.
+        assert_eq!(forest, fresh);
+    }
+}
+
 #[test]
 fn sections_begin_at_multiples_of_64() {
     let bytes = small().to_bytes().unwrap();
