@@ -56,8 +56,11 @@ impl Observer for Watch {
 const N: usize = 70_000;
 const TREES: usize = 12;
 
+/// A piece of work that can be watched.
+type Work = Box<dyn Fn(&Watch) -> Result<(), Error> + Send + Sync>;
+
 /// Every long piece of work, with its stage and its number of units.
-fn works() -> Vec<(&'static str, Stage, u64, Box<dyn Fn(&Watch) -> Result<(), Error> + Send + Sync>)> {
+fn works() -> Vec<(&'static str, Stage, u64, Work)> {
     let values: &'static [f64] = Box::leak(normals(N, 2, 1).into_boxed_slice());
     let points = Points::new(values, N, 2).unwrap();
     let params = ForestParams { trees: TREES, min_node: 20, ..Default::default() };
