@@ -6,8 +6,9 @@
 mod common;
 
 use common::{Csr, integers, kinds, mostly_zero, normals, to_f32};
+use rpfcluster::model::Container;
 use rpfcluster::rng::{Purpose, ROOT_PATH, Stream, child_path};
-use rpfcluster::{Direction, Forest, ForestParams, Points, Real, Split};
+use rpfcluster::{Direction, Forest, ForestParams, Points, Precision, Real, Split};
 
 enum Node<R> {
     Leaf(Vec<u32>),
@@ -131,13 +132,14 @@ fn grow_node<R: Real>(
     Node::Inner { direction: r, cut, left: Box::new(left), right: Box::new(right) }
 }
 
-/// The leaves from left to right.
-fn collect<R>(node: &Node<R>, leaves: &mut Vec<Vec<u32>>) {
+/// The leaves from left to right, and the cuts of the inner nodes, each before those below it.
+fn collect<R: Real>(node: &Node<R>, leaves: &mut Vec<Vec<u32>>, cuts: &mut Vec<f64>) {
     match node {
         Node::Leaf(ids) => leaves.push(ids.clone()),
-        Node::Inner { left, right, .. } => {
-            collect(left, leaves);
-            collect(right, leaves);
+        Node::Inner { left, right, cut, .. } => {
+            cuts.push(cut.to_f64());
+            collect(left, leaves, cuts);
+            collect(right, leaves, cuts);
         }
     }
 }
@@ -162,7 +164,17 @@ fn walk<R: Real>(node: &Node<R>, row: &[R]) -> usize {
     }
 }
 
-/// The library's forest has the leaves of the plain one, and sends unseen rows to the same ones.
+/// All cuts of a forest, as its model file lists them.
+fn stored_cuts<R: Real>(forest: &Forest) -> Vec<f64> {
+    let bytes = forest.to_bytes().unwrap();
+    let file = Container::parse(&bytes).unwrap();
+    match R::PRECISION {
+        Precision::F32 => file.f32s("cuts").unwrap().into_iter().map(f64::from).collect(),
+        Precision::F64 => file.f64s("cuts").unwrap(),
+    }
+}
+
+/// The library's forest has the leaves and, to the last bit, the cuts of the plain one, and sends unseen rows to the same ones.
 fn agree<R: Real>(values: &[R], unseen: &[R], d: usize, params: &ForestParams) {
     let n = values.len() / d;
     let rows: Vec<&[R]> = values.chunks_exact(d).collect();
@@ -170,10 +182,11 @@ fn agree<R: Real>(values: &[R], unseen: &[R], d: usize, params: &ForestParams) {
     let leaves = forest.leaves();
     let routed = forest.route(&Points::new(unseen, unseen.len() / d, d).unwrap()).unwrap();
     let scale = scale(values);
+    let mut cuts = Vec::new();
     for tree in 0..params.trees {
         let plain = grow_node(&rows, (0..n as u32).collect(), params, tree, ROOT_PATH, scale);
         let mut expected = Vec::new();
-        collect(&plain, &mut expected);
+        collect(&plain, &mut expected, &mut cuts);
         let found: Vec<Vec<u32>> = (0..leaves.first_column(tree + 1) - leaves.first_column(tree))
             .map(|leaf| leaves.members(tree, leaf as u32).to_vec())
             .collect();
@@ -182,6 +195,8 @@ fn agree<R: Real>(values: &[R], unseen: &[R], d: usize, params: &ForestParams) {
             assert_eq!(routed.get(i, tree) as usize, walk(&plain, row), "unseen row {i}, tree {tree}");
         }
     }
+    // A leaf seldom shows a rounded bit; a cut always does.
+    assert!(stored_cuts::<R>(&forest) == cuts, "cuts, n {n}, d {d}, {params:?}");
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn normal_deviates_have_normal_moments_and_tails() {
         let moment = |p: i32| z.iter().map(|z| z.powi(p)).sum::<f64>() / n;
         // Variances of the sample moments: 1, 2, 15, 96 over n.
         for (p, expected, variance) in [(1, 0.0, 1.0), (2, 1.0, 2.0), (3, 0.0, 15.0), (4, 3.0, 96.0)] {
-            let sigma = (variance / n as f64).sqrt();
+            let sigma = (variance / n).sqrt();
             let found = moment(p);
             assert!((found - expected).abs() < 5.0 * sigma, "seed {seed}: moment {p} is {found}");
         }
@@ -87,7 +87,8 @@ fn neighbouring_streams_are_not_correlated() {
 fn first_numbers_of_neighbouring_keys_are_uniform_and_independent() {
     // What cuts are made of: one number from each of many streams with keys 0, 1, 2, …
     const N: usize = 100_000;
-    let keys: [(&str, fn(u64) -> Stream); 3] = [
+    type Key = fn(u64) -> Stream;
+    let keys: [(&str, Key); 3] = [
         ("tree", |i| Stream::new(1, Purpose::Cut, i, ROOT_PATH)),
         ("node", |i| Stream::new(1, Purpose::Cut, 0, i)),
         ("seed", |i| Stream::new(i, Purpose::Cut, 0, ROOT_PATH)),
@@ -157,8 +158,7 @@ fn our_logarithm_is_the_logarithm() {
 }
 
 #[test]
-fn deviates_are_the_known_ones() {
-    // The definition of every forest: a change here changes all models.
+fn deviates_are_box_muller_of_the_bits() {
     let mut stream = Stream::new(0, Purpose::Direction, 0, ROOT_PATH);
     let first: Vec<u64> = (0..2).map(|_| stream.bits()).collect();
     let z = normals(Stream::new(0, Purpose::Direction, 0, ROOT_PATH), 2);
@@ -170,9 +170,9 @@ fn deviates_are_the_known_ones() {
     let mut quarters = [0usize; 4];
     for pair in normals(Stream::new(0, Purpose::Direction, 1, ROOT_PATH), 80_000).chunks_exact(2) {
         quarters[usize::from(pair[0] > 0.0) * 2 + usize::from(pair[1] > 0.0)] += 1;
-        // Angles are even within the quarter too: |x| < |y| half of the time is checked below.
     }
     assert!(quarters.iter().all(|&q| (q as f64 - 10_000.0).abs() < 5.0 * 7500f64.sqrt()), "{quarters:?}");
+    // Angles are even within the quarters too.
     let z = normals(Stream::new(0, Purpose::Direction, 2, ROOT_PATH), 160_000);
     let mut slices = [0.0f64; 16];
     for pair in z.chunks_exact(2) {
