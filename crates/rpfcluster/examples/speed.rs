@@ -2,6 +2,8 @@
 //!
 //! `cargo run --release -p rpfcluster --example speed -- N D TREES [THREADS]`
 
+#![allow(clippy::print_stdout, reason = "a program that prints its measurements")]
+
 use std::time::Instant;
 
 use rpfcluster::rng::{Purpose, Stream};

@@ -40,6 +40,14 @@ pub enum Error {
         /// Rows allowed.
         limit: usize,
     },
+    /// More columns than 32-bit column numbers hold.
+    #[error("{d} columns are more than this version takes ({limit})")]
+    TooManyColumns {
+        /// Columns given.
+        d: usize,
+        /// Columns allowed.
+        limit: usize,
+    },
     /// A parameter out of its range.
     #[error("{name} is {value}, but must be {expected}")]
     Parameter {

@@ -77,6 +77,9 @@ impl Real for f64 {
 /// Row numbers are 32 bits wide, and one value is kept free.
 pub const MAX_ROWS: usize = u32::MAX as usize - 1;
 
+/// Column numbers are 32 bits wide too, and a direction has one value for each.
+pub const MAX_COLUMNS: usize = u32::MAX as usize;
+
 /// A view of the data: `n` rows of `d` finite values.
 #[derive(Debug, Clone, Copy)]
 pub struct Points<'a, R> {
@@ -189,12 +192,15 @@ impl<'a, R: Real> Points<'a, R> {
     }
 }
 
-fn check_shape(n: usize, d: usize) -> Result<()> {
+pub(crate) fn check_shape(n: usize, d: usize) -> Result<()> {
     if n == 0 || d == 0 {
         return Err(Error::Empty { n, d });
     }
     if n > MAX_ROWS {
         return Err(Error::TooManyRows { n, limit: MAX_ROWS });
+    }
+    if d > MAX_COLUMNS {
+        return Err(Error::TooManyColumns { d, limit: MAX_COLUMNS });
     }
     Ok(())
 }
@@ -203,11 +209,11 @@ fn check_shape(n: usize, d: usize) -> Result<()> {
 fn largest_magnitude<R: Real>(values: &[R]) -> std::result::Result<f64, (usize, f64)> {
     let mut largest = 0.0f64;
     for (block, chunk) in values.chunks(4096).enumerate() {
-        // x - x is 0 for finite x and NaN otherwise: one branch-free pass, then the culprit is looked for.
+        // x * 0 is 0 for finite x and NaN otherwise: one branch-free pass, then the culprit is looked for.
         let mut wrong = 0.0f64;
         for value in chunk {
             let x = value.to_f64();
-            wrong += x - x;
+            wrong += x * 0.0;
             largest = if x.abs() > largest { x.abs() } else { largest };
         }
         if wrong != 0.0 {

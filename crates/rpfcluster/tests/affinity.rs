@@ -1,5 +1,6 @@
 //! The sparse affinity against its dense self, the checks of precomputed matrices, components.
 
+#[path = "common/graphs.rs"]
 mod common;
 
 use common::{clique, graph, random_graph};

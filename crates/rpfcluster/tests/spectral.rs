@@ -1,6 +1,7 @@
 //! Eigenpairs and labels: the iterative solver against the dense one, known answers, degenerate inputs.
 #![allow(clippy::unwrap_used)] // a failed unwrap here is a failed test
 
+#[path = "common/graphs.rs"]
 mod common;
 
 use common::{clique, graph, nine_points, random_graph, ring};

@@ -94,7 +94,7 @@ impl Forest {
             n: head.n,
             d: head.d,
             precision: head.precision,
-            exponent: head.exponent.clamp(-1000, 120),
+            exponent: head.exponent,
             trees: Vec::with_capacity(trees),
         };
         let mut at = 0;

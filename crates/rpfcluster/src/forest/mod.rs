@@ -19,7 +19,7 @@ pub(crate) use tree::Tree;
 use crate::error::{Error, Result};
 use crate::kernel::{LeafCodes, LeafMatrix};
 use crate::observe::{Observer, Stage, check};
-use crate::points::{Points, Precision, Real};
+use crate::points::{Points, Precision, Real, check_shape};
 use project::Rows;
 
 /// A grown forest.
@@ -202,14 +202,20 @@ impl Forest {
 
     /// Whether the stored arrays describe a forest; what a model file must pass before it is used.
     pub fn check(&self) -> Result<()> {
-        self.params.validate()?;
+        let damaged = |problem: String| Error::Model { problem: format!("is damaged: {problem}") };
+        self.params.validate().map_err(|e| damaged(e.to_string()))?;
+        check_shape(self.n, self.d).map_err(|e| damaged(e.to_string()))?;
+        if !split::EXPONENTS.contains(&self.exponent) {
+            return Err(damaged(format!("directions are scaled by two to the power {}", self.exponent)));
+        }
+        let draws = self.params.candidates.max(split::ATTEMPTS);
         for (number, tree) in self.trees.iter().enumerate() {
-            let problem = match tree.check(self.n) {
+            let problem = match tree.check(self.n, draws) {
                 Ok(()) if tree.cuts.precision() == self.precision => continue,
                 Ok(()) => "has cuts of another width".into(),
                 Err(problem) => problem,
             };
-            return Err(Error::Model { problem: format!("is damaged: tree {}: {problem}", number + 1) });
+            return Err(damaged(format!("tree {}: {problem}", number + 1)));
         }
         Ok(())
     }

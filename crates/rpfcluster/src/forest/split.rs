@@ -11,6 +11,9 @@ use crate::rng::{Purpose, Stream};
 /// directions cannot tell apart differ by less than the rounding of a projection.
 pub(crate) const ATTEMPTS: usize = 4;
 
+/// Powers of two that directions may be scaled by; f32 directions reach 2^127.
+pub(crate) const EXPONENTS: std::ops::RangeInclusive<i32> = -1000..=120;
+
 /// Draws directions for the nodes of one tree.
 pub(crate) struct DirectionSource {
     seed: u64,
@@ -85,8 +88,8 @@ pub(crate) fn scale_exponent(largest: f64) -> i32 {
         return 0;
     }
     let exponent = ((largest.to_bits() >> 52) & 0x7ff) as i32 - 1023;
-    // A subnormal number has the smallest exponent; f32 directions reach 2^127.
-    if (-40..=40).contains(&exponent) { 0 } else { (-exponent).clamp(-1000, 120) }
+    // A subnormal number has the smallest exponent.
+    if (-40..=40).contains(&exponent) { 0 } else { (-exponent).clamp(*EXPONENTS.start(), *EXPONENTS.end()) }
 }
 
 fn power_of_two(exponent: i32) -> f64 {
@@ -120,5 +123,5 @@ pub(crate) fn cut<R: Real>(
             }
         }
     };
-    if c > low && !(c > high) { c } else { high }
+    if c > low && c <= high { c } else { high }
 }

@@ -33,6 +33,13 @@ impl Cuts {
         }
     }
 
+    fn all_finite(&self) -> bool {
+        match self {
+            Cuts::F32(cuts) => cuts.iter().all(|c| c.is_finite()),
+            Cuts::F64(cuts) => cuts.iter().all(|c| c.is_finite()),
+        }
+    }
+
     /// Cut `node` in width `R`; exact when `R` is the tree's own width.
     #[inline(always)]
     pub fn get<R: Real>(&self, node: usize) -> R {
@@ -161,8 +168,9 @@ impl Tree {
         deepest
     }
 
-    /// Whether the arrays describe one tree over `n` points; what a model file must pass before it is used.
-    pub fn check(&self, n: usize) -> Result<(), String> {
+    /// Whether the arrays describe one tree over `n` points with fewer than `draws` directions drawn for a node; what
+    /// a model file must pass before it is used.
+    pub fn check(&self, n: usize, draws: usize) -> Result<(), String> {
         let inner = self.right.len();
         if self.cuts.len() != inner || self.starts.len() != inner + 2 {
             return Err(format!(
@@ -170,6 +178,14 @@ impl Tree {
                 self.cuts.len(),
                 self.starts.len()
             ));
+        }
+        if !self.cuts.all_finite() {
+            return Err("a cut is not finite".into());
+        }
+        let in_order = self.draws.windows(2).all(|w| w[0].0 < w[1].0)
+            && self.draws.iter().all(|&(node, draw)| (node as usize) < inner && (draw as usize) < draws);
+        if !in_order {
+            return Err("the draws do not fit its nodes".into());
         }
         let stray = self.starts.windows(2).any(|w| w[0] >= w[1]);
         if self.starts[0] != 0 || self.starts[inner + 1] as usize != n || stray {

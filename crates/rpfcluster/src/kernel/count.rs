@@ -71,44 +71,38 @@ pub(crate) fn count_training<T: Send>(
     fresh: impl Fn() -> T + Sync,
     keep: impl Fn(&mut T, usize, Counted<'_>) + Sync,
 ) -> Result<Vec<T>> {
+    observer.begin(Stage::Kernel, matrix.n() as u64);
+    let results = count_windows(matrix, observer, &fresh, &keep);
+    observer.end(Stage::Kernel);
+    results
+}
+
+fn count_windows<T: Send>(
+    matrix: &LeafMatrix,
+    observer: &dyn Observer,
+    fresh: &(impl Fn() -> T + Sync),
+    keep: &(impl Fn(&mut T, usize, Counted<'_>) + Sync),
+) -> Result<Vec<T>> {
     let n = matrix.n();
     let order = &matrix.tree_leaves()[0].members;
-    observer.begin(Stage::Kernel, n as u64);
-    let mut results = Vec::new();
+    let row = |p: usize| order[p] as usize;
     if matrix.has_codes() {
         let codes = matrix.codes();
-        results = count_chunks(
-            matrix,
-            0..n,
-            observer,
-            &fresh,
-            &keep,
-            |p| order[p] as usize,
-            |p, t| codes.get(order[p] as usize, t),
-        )?;
-    } else {
-        let mut position = vec![0u32; n];
-        for (p, &row) in order.iter().enumerate() {
-            position[row as usize] = p as u32;
-        }
-        let window = n.div_ceil(WINDOWS).max(WINDOW_AT_LEAST).next_multiple_of(CHUNK).min(n);
-        for from in (0..n).step_by(window) {
-            let to = (from + window).min(n);
-            let codes = window_codes(matrix, &position, from..to);
-            let width = to - from;
-            let counted = count_chunks(
-                matrix,
-                from..to,
-                observer,
-                &fresh,
-                &keep,
-                |p| order[p] as usize,
-                |p, t| codes[t * width + (p - from)],
-            )?;
-            results.extend(counted);
-        }
+        return count_chunks(matrix, 0..n, observer, fresh, keep, row, |p, t| codes.get(row(p), t));
     }
-    observer.end(Stage::Kernel);
+    let mut position = vec![0u32; n];
+    for (p, &row) in order.iter().enumerate() {
+        position[row as usize] = p as u32;
+    }
+    let window = n.div_ceil(WINDOWS).max(WINDOW_AT_LEAST).next_multiple_of(CHUNK).min(n);
+    let mut results = Vec::new();
+    for from in (0..n).step_by(window) {
+        let to = (from + window).min(n);
+        let width = to - from;
+        let codes = window_codes(matrix, &position, from..to);
+        let code = |p: usize, t: usize| codes[t * width + (p - from)];
+        results.extend(count_chunks(matrix, from..to, observer, fresh, keep, row, code)?);
+    }
     Ok(results)
 }
 
@@ -121,9 +115,9 @@ pub(crate) fn count_rows<T: Send>(
     keep: impl Fn(&mut T, usize, Counted<'_>) + Sync,
 ) -> Result<Vec<T>> {
     observer.begin(Stage::Kernel, codes.n() as u64);
-    let results = count_chunks(matrix, 0..codes.n(), observer, &fresh, &keep, |p| p, |p, t| codes.get(p, t))?;
+    let results = count_chunks(matrix, 0..codes.n(), observer, &fresh, &keep, |p| p, |p, t| codes.get(p, t));
     observer.end(Stage::Kernel);
-    Ok(results)
+    results
 }
 
 fn count_chunks<T: Send>(

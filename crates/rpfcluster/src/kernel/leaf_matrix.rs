@@ -41,6 +41,8 @@ impl TreeLeaves {
 pub struct LeafMatrix {
     n: usize,
     leaves: Vec<TreeLeaves>,
+    /// The forest's number of the first tree here; not 0 for a part of a forest.
+    first_tree: usize,
     /// The first column of Z that belongs to each tree; the last entry is the number of columns.
     first: Vec<usize>,
     codes: OnceLock<LeafCodes>,
@@ -53,7 +55,7 @@ impl LeafMatrix {
             .iter()
             .map(|t| TreeLeaves { starts: t.starts.clone(), members: t.members.clone(), becomes: None })
             .collect();
-        Self::from_trees(forest.n, leaves)
+        Self::from_trees(forest.n, leaves, 0)
     }
 
     pub(crate) fn coarser(forest: &Forest, min_node: usize) -> Self {
@@ -69,20 +71,21 @@ impl LeafMatrix {
                 }
             })
             .collect();
-        Self::from_trees(forest.n, leaves)
+        Self::from_trees(forest.n, leaves, 0)
     }
 
-    fn from_trees(n: usize, leaves: Vec<TreeLeaves>) -> Self {
+    fn from_trees(n: usize, leaves: Vec<TreeLeaves>, first_tree: usize) -> Self {
         let mut first = vec![0];
         for tree in &leaves {
             first.push(first[first.len() - 1] + tree.count());
         }
-        LeafMatrix { n, leaves, first, codes: OnceLock::new() }
+        LeafMatrix { n, leaves, first_tree, first, codes: OnceLock::new() }
     }
 
     /// Only these trees.
     pub(crate) fn subset(&self, trees: Range<usize>) -> Self {
-        Self::from_trees(self.n, self.leaves[trees].to_vec())
+        let first_tree = self.first_tree + trees.start;
+        Self::from_trees(self.n, self.leaves[trees].to_vec(), first_tree)
     }
 
     /// Number of points.
@@ -146,19 +149,23 @@ impl LeafMatrix {
         self.codes.get().is_some()
     }
 
-    /// Leaf numbers as the forest gives them for routed rows, turned into leaf numbers of this `min_node`.
-    pub fn adapt(&self, mut routed: LeafCodes) -> LeafCodes {
-        if self.leaves.iter().any(|t| t.becomes.is_some()) {
-            let (n, trees) = (routed.n(), self.trees());
-            let mut codes = routed.as_slice()[..n * trees].to_vec();
-            codes.par_chunks_exact_mut(n.max(1)).zip(&self.leaves).for_each(|(codes, tree)| {
-                if let Some(becomes) = &tree.becomes {
-                    codes.iter_mut().for_each(|code| *code = becomes[*code as usize]);
-                }
-            });
-            routed = LeafCodes::new(n, trees, codes);
+    /// Leaf numbers as the forest gives them for routed rows, turned into leaf numbers of the trees and the
+    /// `min_node` of this matrix.
+    ///
+    /// # Panics
+    /// When `routed` does not come from the forest of this matrix: it has fewer trees.
+    pub fn adapt(&self, routed: LeafCodes) -> LeafCodes {
+        let (n, trees) = (routed.n(), self.trees());
+        if trees == routed.trees() && self.leaves.iter().all(|t| t.becomes.is_none()) {
+            return routed;
         }
-        routed
+        let mut codes = routed.as_slice()[self.first_tree * n..(self.first_tree + trees) * n].to_vec();
+        codes.par_chunks_exact_mut(n.max(1)).zip(&self.leaves).for_each(|(codes, tree)| {
+            if let Some(becomes) = &tree.becomes {
+                codes.iter_mut().for_each(|code| *code = becomes[*code as usize]);
+            }
+        });
+        LeafCodes::new(n, trees, codes)
     }
 
     /// S_ij for two training rows.

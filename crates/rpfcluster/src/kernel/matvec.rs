@@ -44,13 +44,16 @@ impl LeafMatrix {
         degrees
     }
 
-    /// `y = S x` for `b` vectors at once; `x` and `y` are n x b, row after row.
+    /// `y = S x` for `b` vectors at once; `x` and `y` are n x b, row after row. With b = 0 there is nothing to do.
     pub fn apply(&self, x: &[f64], y: &mut [f64], b: usize) {
         self.apply_to(self.codes(), x, y, b);
     }
 
     /// As [`LeafMatrix::apply`] for rows given by their leaf numbers: `y` is m x b.
     pub fn apply_to(&self, codes: &LeafCodes, x: &[f64], y: &mut [f64], b: usize) {
+        if b == 0 {
+            return;
+        }
         y.fill(0.0);
         // Blocks wider than the unrolled loops go in slices of 16 columns.
         for from in (0..b).step_by(16) {

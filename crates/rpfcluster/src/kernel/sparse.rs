@@ -43,10 +43,7 @@ pub(crate) fn least_count(threshold: f64, trees: usize) -> Result<u16> {
         return Err(parameter("beta1", threshold, "from 0 to 1"));
     }
     let mut count = (threshold * trees as f64) as usize;
-    // The product is rounded; the definition S_ij >= beta1 is not.
-    while count > 0 && (count - 1) as f64 / trees as f64 >= threshold {
-        count -= 1;
-    }
+    // The product is rounded, down to a whole number in any case; the definition S_ij >= beta1 is not.
     while (count as f64 / trees as f64) < threshold {
         count += 1;
     }

@@ -1,61 +1,100 @@
-//! Graphs that the tests share.
-#![allow(dead_code)] // each test file uses some of them
-#![allow(clippy::unwrap_used)] // a failed unwrap here is a failed test
+//! What several test files need: made-up data, every kind of forest, and the kernel by brute force.
+#![allow(dead_code, clippy::unwrap_used)]
 
-use rpfcluster::affinity::{SparseAffinity, Weights};
 use rpfcluster::rng::{Purpose, Stream};
+use rpfcluster::{Direction, Forest, ForestParams, LeafCodes, Points, Real, Split};
 
-/// A symmetric graph from undirected edges; repeated edges add up.
-pub fn graph(n: usize, constant: f64, edges: &[(usize, usize, f64)]) -> SparseAffinity {
-    let mut rows: Vec<std::collections::BTreeMap<u32, f64>> = vec![Default::default(); n];
-    for (a, b, w) in edges {
-        *rows[*a].entry(*b as u32).or_insert(0.0) += w;
-        if a != b {
-            *rows[*b].entry(*a as u32).or_insert(0.0) += w;
+/// n x d standard normal values, row after row.
+pub fn normals(n: usize, d: usize, seed: u64) -> Vec<f64> {
+    let mut values = vec![0.0; n * d];
+    Stream::new(seed, Purpose::Shapes, 100, 0).normals(&mut values);
+    values
+}
+
+/// Normal values of which about `share` are not zero; some rows have none.
+pub fn mostly_zero(n: usize, d: usize, share: f64, seed: u64) -> Vec<f64> {
+    let mut coin = Stream::new(seed, Purpose::Shapes, 101, 0);
+    let mut values = normals(n, d, seed);
+    for value in &mut values {
+        if coin.uniform() >= share {
+            *value = 0.0;
         }
     }
-    let mut indptr = vec![0];
-    let (mut indices, mut values) = (vec![], vec![]);
-    for row in rows {
-        for (j, w) in row {
-            indices.push(j);
-            values.push(w);
+    values
+}
+
+/// Few distinct integers: many ties, many equal rows.
+pub fn integers(n: usize, d: usize, distinct: u64, seed: u64) -> Vec<f64> {
+    let mut stream = Stream::new(seed, Purpose::Shapes, 102, 0);
+    (0..n * d).map(|_| stream.below(distinct) as f64 - 1.0).collect()
+}
+
+pub fn to_f32(values: &[f64]) -> Vec<f32> {
+    values.iter().map(|&v| v as f32).collect()
+}
+
+/// A dense table as compressed rows; zeros are left out.
+pub struct Csr<R> {
+    pub starts: Vec<usize>,
+    pub columns: Vec<u32>,
+    pub values: Vec<R>,
+    pub n: usize,
+    pub d: usize,
+}
+
+impl<R: Real> Csr<R> {
+    pub fn of(dense: &[R], n: usize, d: usize) -> Self {
+        let mut csr = Csr { starts: vec![0], columns: Vec::new(), values: Vec::new(), n, d };
+        for row in dense.chunks_exact(d) {
+            for (j, &x) in row.iter().enumerate() {
+                if x != R::default() {
+                    csr.columns.push(j as u32);
+                    csr.values.push(x);
+                }
+            }
+            csr.starts.push(csr.columns.len());
         }
-        indptr.push(indices.len());
+        csr
     }
-    SparseAffinity::new(constant, indptr, indices, Weights::Values(values)).unwrap()
+
+    pub fn points(&self) -> Points<'_, R> {
+        Points::sparse(&self.starts, &self.columns, &self.values, self.n, self.d).unwrap()
+    }
 }
 
-/// `size` points in a ring, numbered from `first`.
-pub fn ring(first: usize, size: usize) -> Vec<(usize, usize, f64)> {
-    (0..size).map(|i| (first + i, first + (i + 1) % size, 1.0)).collect()
+/// Every split, direction and number of candidates that takes its own way through the code.
+pub fn kinds(trees: usize, min_node: usize, seed: u64) -> Vec<ForestParams> {
+    let mut all = Vec::new();
+    for split in [Split::Uniform, Split::Median] {
+        for direction in [Direction::Gaussian, Direction::Sparse] {
+            for candidates in [1, 3] {
+                all.push(ForestParams { trees, min_node, split, direction, candidates, seed });
+            }
+        }
+    }
+    all
 }
 
-/// All pairs of `size` points, themselves included.
-pub fn clique(first: usize, size: usize, w: f64) -> Vec<(usize, usize, f64)> {
-    (0..size).flat_map(|i| (i..size).map(move |j| (first + i, first + j, w))).collect()
+pub fn grow<R: Real>(values: &[R], n: usize, d: usize, params: &ForestParams) -> Forest {
+    Forest::grow(&Points::new(values, n, d).unwrap(), params).unwrap()
 }
 
-/// A connected random graph: a path plus random edges.
-pub fn random_graph(n: usize, edges: usize, seed: u64) -> Vec<(usize, usize, f64)> {
-    let mut s = Stream::new(seed, Purpose::Shapes, 0, 0);
-    let mut out: Vec<(usize, usize, f64)> = (1..n).map(|i| (i - 1, i, 0.05 + s.uniform())).collect();
-    for _ in 0..edges {
-        out.push((s.below(n as u64) as usize, s.below(n as u64) as usize, s.uniform()));
-    }
-    out
+/// In how many trees row i of `a` and row j of `b` have the same leaf number, by looking at all of them.
+pub fn brute_counts(a: &LeafCodes, b: &LeafCodes) -> Vec<Vec<usize>> {
+    (0..a.n())
+        .map(|i| (0..b.n()).map(|j| (0..a.trees()).filter(|&t| a.get(i, t) == b.get(j, t)).count()).collect())
+        .collect()
 }
 
-/// The paper's nine points.
-pub fn nine_points() -> SparseAffinity {
-    let mut m = vec![0.0; 81];
-    for i in 0..9 {
-        m[i * 10] = 1.0;
-    }
-    for i in 0..8 {
-        let w = if i == 3 { 0.3 } else { 0.9 };
-        m[i * 9 + i + 1] = w;
-        m[(i + 1) * 9 + i] = w;
-    }
-    SparseAffinity::precomputed_dense(&m, 9).unwrap()
+/// The first k of `counts` by count and then by index, zeros and `without` left out.
+pub fn brute_top(counts: &[usize], without: Option<usize>, k: usize) -> Vec<(u32, u16)> {
+    let mut all: Vec<(u32, u16)> = counts
+        .iter()
+        .enumerate()
+        .filter(|&(j, &c)| c > 0 && Some(j) != without)
+        .map(|(j, &c)| (j as u32, c as u16))
+        .collect();
+    all.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+    all.truncate(k);
+    all
 }

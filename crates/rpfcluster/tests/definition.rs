@@ -1,0 +1,290 @@
+//! Algorithm 1 written a second time, as plainly as it can be: boxed nodes, recursion, one row at a time. It uses
+//! the random streams and the documented rules (sixteen lanes, scaling by a power of two, cut in f64 rounded once)
+//! and nothing else of the library. The library must give the same leaves, number for number.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{Csr, integers, kinds, mostly_zero, normals, to_f32};
+use rpfcluster::model::Container;
+use rpfcluster::rng::{Purpose, ROOT_PATH, Stream, child_path};
+use rpfcluster::{Direction, Forest, ForestParams, Points, Precision, Real, Split};
+
+enum Node<R> {
+    Leaf(Vec<u32>),
+    Inner { direction: Vec<R>, cut: R, left: Box<Node<R>>, right: Box<Node<R>> },
+}
+
+/// r·x: feature j into lane j mod 16, then lanes l + (l + 8), 4, 2, 1.
+fn project<R: Real>(row: &[R], direction: &[R]) -> R {
+    let mut lanes = [R::default(); 16];
+    for (j, (&x, &r)) in row.iter().zip(direction).enumerate() {
+        lanes[j % 16] = lanes[j % 16] + x * r;
+    }
+    for half in [8, 4, 2, 1] {
+        for l in 0..half {
+            lanes[l] = lanes[l] + lanes[l + half];
+        }
+    }
+    lanes[0] + R::default()
+}
+
+/// The power of two that directions are multiplied by: 1 unless the largest value is beyond 2^±40.
+fn scale<R: Real>(values: &[R]) -> f64 {
+    let largest = values.iter().fold(0.0f64, |m, v| m.max(v.to_f64().abs()));
+    if largest == 0.0 {
+        return 1.0;
+    }
+    let mut exponent = -1023;
+    if largest >= f64::MIN_POSITIVE {
+        exponent = (largest.to_bits() >> 52) as i32 - 1023;
+    }
+    if (-40..=40).contains(&exponent) { 1.0 } else { 2f64.powi((-exponent).clamp(-1000, 120)) }
+}
+
+/// Direction number `draw` of a node and its length before scaling.
+fn direction<R: Real>(
+    params: &ForestParams,
+    tree: usize,
+    path: u64,
+    draw: u64,
+    d: usize,
+    scale: f64,
+) -> (Vec<R>, f64) {
+    let mut stream = Stream::new(params.seed, Purpose::Direction, tree as u64, path ^ (draw << 1));
+    let mut z = vec![0.0; d];
+    match params.direction {
+        Direction::Gaussian => z.iter_mut().for_each(|z| *z = stream.normal()),
+        Direction::Sparse => {
+            let wanted = (d as f64).sqrt().ceil() as usize;
+            let mut support = std::collections::BTreeSet::new();
+            while support.len() < wanted {
+                support.insert(stream.below(d as u64) as usize);
+            }
+            support.into_iter().for_each(|j| z[j] = stream.normal());
+        }
+    }
+    let length = z.iter().fold(0.0, |s, z| s + z * z).sqrt();
+    (z.into_iter().map(|z| R::from_f64(z * scale)).collect(), length)
+}
+
+/// The direction with the widest projections so far.
+struct Best<R> {
+    spread: f64,
+    r: Vec<R>,
+    projections: Vec<R>,
+    low: R,
+    high: R,
+}
+
+fn grow_node<R: Real>(
+    rows: &[&[R]],
+    ids: Vec<u32>,
+    params: &ForestParams,
+    tree: usize,
+    path: u64,
+    scale: f64,
+) -> Node<R> {
+    if ids.len() < params.min_node {
+        return Node::Leaf(ids);
+    }
+    let mut best: Option<Best<R>> = None;
+    for draw in 0..params.candidates.max(4) {
+        if draw >= params.candidates && best.is_some() {
+            break;
+        }
+        let (r, length) = direction::<R>(params, tree, path, draw as u64, rows[0].len(), scale);
+        let projections: Vec<R> = ids.iter().map(|&i| project(rows[i as usize], &r)).collect();
+        let low = projections.iter().fold(projections[0], |m, &p| if p < m { p } else { m });
+        let high = projections.iter().fold(projections[0], |m, &p| if p > m { p } else { m });
+        let spread = (high.to_f64() - low.to_f64()) / length;
+        if high > low && best.as_ref().is_none_or(|b| spread > b.spread) {
+            best = Some(Best { spread, r, projections, low, high });
+        }
+    }
+    let Some(Best { r, projections, low, high, .. }) = best else { return Node::Leaf(ids) };
+    let mut cut = match params.split {
+        Split::Uniform => {
+            let u = Stream::new(params.seed, Purpose::Cut, tree as u64, path).uniform();
+            R::from_f64(low.to_f64() + u * (high.to_f64() - low.to_f64()))
+        }
+        Split::Median => {
+            let mut sorted = projections.clone();
+            sorted.sort_by(|a, b| a.partial_cmp(b).unwrap());
+            let median = sorted[sorted.len() / 2];
+            // The smallest value above `low` where over half of the points lie on `low`.
+            if median > low { median } else { *sorted.iter().find(|&&p| p > low).unwrap() }
+        }
+    };
+    // A cut rounded onto an end would leave one side empty.
+    if cut <= low || cut > high {
+        cut = high;
+    }
+    let side = |left: bool| {
+        ids.iter()
+            .zip(&projections)
+            .filter(|&(_, &p)| (p < cut) == left)
+            .map(|(&i, _)| i)
+            .collect::<Vec<u32>>()
+    };
+    let left = grow_node(rows, side(true), params, tree, child_path(path, false), scale);
+    let right = grow_node(rows, side(false), params, tree, child_path(path, true), scale);
+    Node::Inner { direction: r, cut, left: Box::new(left), right: Box::new(right) }
+}
+
+/// The leaves from left to right, and the cuts of the inner nodes, each before those below it.
+fn collect<R: Real>(node: &Node<R>, leaves: &mut Vec<Vec<u32>>, cuts: &mut Vec<f64>) {
+    match node {
+        Node::Leaf(ids) => leaves.push(ids.clone()),
+        Node::Inner { left, right, cut, .. } => {
+            cuts.push(cut.to_f64());
+            collect(left, leaves, cuts);
+            collect(right, leaves, cuts);
+        }
+    }
+}
+
+/// The number of the leaf a row ends in.
+fn walk<R: Real>(node: &Node<R>, row: &[R]) -> usize {
+    fn count<R>(node: &Node<R>) -> usize {
+        match node {
+            Node::Leaf(_) => 1,
+            Node::Inner { left, right, .. } => count(left) + count(right),
+        }
+    }
+    match node {
+        Node::Leaf(_) => 0,
+        Node::Inner { direction, cut, left, right } => {
+            if project(row, direction) < *cut {
+                walk(left, row)
+            } else {
+                count(left) + walk(right, row)
+            }
+        }
+    }
+}
+
+/// All cuts of a forest, as its model file lists them.
+fn stored_cuts<R: Real>(forest: &Forest) -> Vec<f64> {
+    let bytes = forest.to_bytes().unwrap();
+    let file = Container::parse(&bytes).unwrap();
+    match R::PRECISION {
+        Precision::F32 => file.f32s("cuts").unwrap().into_iter().map(f64::from).collect(),
+        Precision::F64 => file.f64s("cuts").unwrap(),
+    }
+}
+
+/// The library's forest has the leaves and, to the last bit, the cuts of the plain one, and sends unseen rows to the same ones.
+fn agree<R: Real>(values: &[R], unseen: &[R], d: usize, params: &ForestParams) {
+    let n = values.len() / d;
+    let rows: Vec<&[R]> = values.chunks_exact(d).collect();
+    let forest = Forest::grow(&Points::new(values, n, d).unwrap(), params).unwrap();
+    let leaves = forest.leaves();
+    let routed = forest.route(&Points::new(unseen, unseen.len() / d, d).unwrap()).unwrap();
+    let scale = scale(values);
+    let mut cuts = Vec::new();
+    for tree in 0..params.trees {
+        let plain = grow_node(&rows, (0..n as u32).collect(), params, tree, ROOT_PATH, scale);
+        let mut expected = Vec::new();
+        collect(&plain, &mut expected, &mut cuts);
+        let found: Vec<Vec<u32>> = (0..leaves.first_column(tree + 1) - leaves.first_column(tree))
+            .map(|leaf| leaves.members(tree, leaf as u32).to_vec())
+            .collect();
+        assert_eq!(found, expected, "leaves of tree {tree}, n {n}, d {d}, {params:?}");
+        for (i, row) in unseen.chunks_exact(d).enumerate() {
+            assert_eq!(routed.get(i, tree) as usize, walk(&plain, row), "unseen row {i}, tree {tree}");
+        }
+    }
+    // A leaf seldom shows a rounded bit; a cut always does.
+    assert!(stored_cuts::<R>(&forest) == cuts, "cuts, n {n}, d {d}, {params:?}");
+}
+
+#[test]
+fn plain_algorithm_gives_the_same_leaves_in_f64() {
+    // Widths on both sides of every padding (1, 2, 4, 8, 16 lanes) and of the lane count.
+    for d in [1, 2, 3, 5, 8, 9, 15, 16, 17, 33, 70] {
+        let (values, unseen) = (normals(150, d, d as u64), normals(40, d, 1000 + d as u64));
+        for params in kinds(3, 6, 7) {
+            agree(&values, &unseen, d, &params);
+        }
+    }
+}
+
+#[test]
+fn plain_algorithm_gives_the_same_leaves_in_f32() {
+    for d in [1, 3, 7, 12, 16, 31, 50] {
+        let (values, unseen) = (to_f32(&normals(150, d, d as u64)), to_f32(&normals(40, d, 1000 + d as u64)));
+        for params in kinds(3, 6, 8) {
+            agree(&values, &unseen, d, &params);
+        }
+    }
+}
+
+#[test]
+fn plain_algorithm_agrees_on_ties_and_on_columns_that_say_nothing() {
+    for d in [1, 4, 20] {
+        // Sparse directions often meet only constant columns here: the later attempts are used.
+        let mut values = integers(200, d, 3, d as u64);
+        values.chunks_exact_mut(d).for_each(|row| row[..d / 2].fill(5.0));
+        let unseen = integers(50, d, 4, 99);
+        for params in kinds(4, 2, 11) {
+            agree(&values, &unseen, d, &params);
+            agree(&to_f32(&values), &to_f32(&unseen), d, &params);
+        }
+    }
+}
+
+#[test]
+fn plain_algorithm_agrees_at_huge_and_tiny_scales() {
+    let values = normals(120, 5, 3);
+    for factor in [1e300, 1e15, 1e-15, 1e-300, 1e-310] {
+        let scaled: Vec<f64> = values.iter().map(|v| v * factor).collect();
+        for params in kinds(2, 5, 1) {
+            agree(&scaled, &scaled[..50], 5, &params);
+        }
+    }
+    for factor in [1e37, 1e15, 1e-15, 1e-38, 1e-42] {
+        let scaled: Vec<f32> = values.iter().map(|v| (v * factor) as f32).collect();
+        for params in kinds(2, 5, 1) {
+            agree(&scaled, &scaled[..50], 5, &params);
+        }
+    }
+}
+
+#[test]
+fn plain_algorithm_agrees_where_subtrees_are_copied_together() {
+    // Over twice the rows that fit the cache: 1,024 rows of 64 f64 values, 2,048 of f32.
+    let (values, unseen) = (normals(3000, 64, 5), normals(100, 64, 6));
+    let params = ForestParams { trees: 2, min_node: 20, seed: 4, ..Default::default() };
+    agree(&values, &unseen, 64, &params);
+    agree(&values, &unseen, 64, &ForestParams { split: Split::Median, candidates: 2, ..params.clone() });
+    let (values, unseen) = (normals(10_000, 15, 5), normals(100, 15, 6));
+    agree(&values, &unseen, 15, &params);
+    agree(&to_f32(&normals(20_000, 12, 5)), &to_f32(&normals(100, 12, 9)), 12, &params);
+}
+
+#[test]
+fn sparse_rows_give_the_forest_of_the_dense_table() {
+    for d in [3, 16, 40, 64] {
+        let n = 2500;
+        let values = mostly_zero(n, d, 0.2, d as u64);
+        let unseen = mostly_zero(60, d, 0.3, 77);
+        for params in kinds(2, 9, 5) {
+            let dense = common::grow(&values, n, d, &params);
+            let csr = Csr::of(&values, n, d);
+            let sparse = Forest::grow(&csr.points(), &params).unwrap();
+            assert_eq!(dense, sparse, "d {d}, {params:?}");
+            assert_eq!(dense.to_bytes().unwrap(), sparse.to_bytes().unwrap());
+            let other = Csr::of(&unseen, 60, d);
+            let routed = dense.route(&Points::new(&unseen, 60, d).unwrap()).unwrap();
+            assert_eq!(routed, sparse.route(&other.points()).unwrap());
+            // The same for f32, and a sparse f64 table sent down a forest grown in f32.
+            let narrow = to_f32(&values);
+            let dense = common::grow(&narrow, n, d, &params);
+            assert_eq!(dense, Forest::grow(&Csr::of(&narrow, n, d).points(), &params).unwrap());
+            let narrow_unseen = to_f32(&unseen);
+            let routed = dense.route(&Points::new(&narrow_unseen, 60, d).unwrap()).unwrap();
+            assert_eq!(routed, dense.route(&other.points()).unwrap());
+        }
+    }
+}
