@@ -50,7 +50,8 @@ fn constant_columns(table: &Table) -> Vec<usize> {
 fn repeated_rows(table: &Table) -> usize {
     let mut seen = std::collections::HashSet::new();
     let d = table.d();
-    let repeated = |i: &usize| !seen.insert((0..d).map(|j| table.values.get(i * d + j).to_bits()).collect::<Vec<_>>());
+    let repeated =
+        |i: &usize| !seen.insert((0..d).map(|j| table.values.get(i * d + j).to_bits()).collect::<Vec<_>>());
     (0..table.n).filter(repeated).count()
 }
 
@@ -65,15 +66,12 @@ fn iris_of_uci_and_of_fisher() {
     assert_eq!((fisher.n, fisher.d(), fisher.has_header), (150, 4, true));
     assert_eq!(fisher.labels.as_ref().unwrap().names, ["setosa", "versicolor", "virginica"]);
     assert_eq!(fisher.labels.as_ref().unwrap().counts(), [50, 50, 50]);
-    let Some(uci) =
-        check("iris", &[("Iris-setosa", 50), ("Iris-versicolor", 50), ("Iris-virginica", 50)])
+    let Some(uci) = check("iris", &[("Iris-setosa", 50), ("Iris-versicolor", 50), ("Iris-virginica", 50)])
     else {
         return;
     };
-    let differing: Vec<(usize, f64, f64)> = (0..600)
-        .map(|i| (i, uci.values.get(i), fisher.values.get(i)))
-        .filter(|(_, a, b)| a != b)
-        .collect();
+    let differing: Vec<(usize, f64, f64)> =
+        (0..600).map(|i| (i, uci.values.get(i), fisher.values.get(i))).filter(|(_, a, b)| a != b).collect();
     assert_eq!(differing, [(34 * 4 + 3, 0.1, 0.2), (37 * 4 + 1, 3.1, 3.6), (37 * 4 + 2, 1.5, 1.4)]);
 }
 
@@ -244,7 +242,10 @@ fn a_missing_an_altered_and_an_unknown_set() {
     let wine = catalog::find("wine").unwrap();
     assert!(!wine.is_in(empty.path()));
     let message = wine.load(empty.path(), Scaling::Raw).unwrap_err().to_string();
-    assert!(message.contains("wine.data: no such file") && message.contains("6be6b1203f3d51df0b55"), "{message}");
+    assert!(
+        message.contains("wine.data: no such file") && message.contains("6be6b1203f3d51df0b55"),
+        "{message}"
+    );
     assert!(message.contains("archive.ics.uci.edu"), "{message}");
     std::fs::create_dir(empty.path().join("wine")).unwrap();
     std::fs::write(empty.path().join("wine/wine.data"), "1,2,3\n").unwrap();
