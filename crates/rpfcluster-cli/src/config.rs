@@ -73,7 +73,10 @@ fn option<'a>(verb: &'a Command, long: &str) -> Option<&'a Arg> {
 /// Whether the command line says it, or something that excludes it.
 fn given(typed: &ArgMatches, arg: &Arg, verb: &Command) -> bool {
     let said = |arg: &Arg| typed.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine);
-    said(arg) || verb.get_arg_conflicts_with(arg).into_iter().any(said)
+    // clap keeps a conflict on the side it was declared on; it holds for both.
+    let excludes = |a: &Arg, b: &Arg| verb.get_arg_conflicts_with(a).iter().any(|c| c.get_id() == b.get_id());
+    said(arg)
+        || verb.get_arguments().any(|other| said(other) && (excludes(arg, other) || excludes(other, arg)))
 }
 
 /// `--key=value` for clap.

@@ -51,7 +51,9 @@ pub fn clap(error: &clap::Error) -> ExitCode {
 fn sentence(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let mut paragraphs = text.split("\n\n");
-    let first = one_line(paragraphs.next().unwrap_or_default());
+    let mut lines = paragraphs.next().unwrap_or_default().lines().map(str::trim);
+    let head = lines.next().unwrap_or_default();
+    let first = one_line(&format!("{head} {}", lines.collect::<Vec<_>>().join(", ")));
     let mut sentence = first.strip_prefix("error: ").unwrap_or(&first).trim_end_matches('.').to_string();
     for paragraph in paragraphs {
         let line = one_line(paragraph);

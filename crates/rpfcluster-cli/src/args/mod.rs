@@ -15,10 +15,10 @@ pub use verbs::{CompletionsArgs, DemoArgs, InspectArgs, KernelArgs, NeighborsArg
 
 const EXAMPLES: &str = "\
 Examples:
-  rpf demo                                       see it work on the embedded Iris data
-  rpf kernel data.csv --label class -o s.npz     the similarity of all rows, for SciPy
-  rpf neighbors data.parquet -n 10 -o nn.csv     ten nearest rows of every row
-  rpf score labels.csv --truth classes.csv       how well labels agree with known classes
+  rpf demo                                      see it work on the Iris data
+  rpf kernel data.csv --label class -o s.npz    similarity of all rows, for SciPy
+  rpf neighbors data.parquet -n 10 -o nn.csv    ten nearest rows of every row
+  rpf score labels.csv --truth classes.csv      labels against known classes
 
 Exit status: 0 done, 1 the data or a file is at fault, 2 the command line is at fault.";
 

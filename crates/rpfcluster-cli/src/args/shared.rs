@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use rpfcluster_data::{ColumnRef, Format};
 
-use super::values::{DirectionArg, MinNode, MissingArg, Size, SplitArg};
+use super::values::{DirectionArg, MinNode, MissingArg, Size, SplitArg, count, seed};
 
 /// A column must be something.
 fn column(text: &str) -> Result<ColumnRef, String> {
@@ -21,7 +21,7 @@ fn format(text: &str) -> Result<Format, String> {
 #[command(next_help_heading = "Data options")]
 pub struct DataArgs {
     /// Table to read: .csv .tsv .txt .parquet .arrow .feather .npy, each also .gz; - is standard input
-    #[arg(value_name = "DATA", help_heading = "Arguments")]
+    #[arg(value_name = "DATA", help_heading = None)]
     pub data: PathBuf,
 
     /// Column (name or number from 1) that holds known classes: left out of the features, used only to score
@@ -41,7 +41,7 @@ pub struct DataArgs {
     pub standardize: Vec<ColumnRef>,
 
     /// What to do about missing values [default: error]
-    #[arg(long, value_name = "HOW", value_enum, hide_possible_values = false)]
+    #[arg(long, value_name = "HOW", value_enum)]
     pub missing: Option<MissingArg>,
 
     /// Format of DATA, when its name does not say
@@ -54,7 +54,7 @@ pub struct DataArgs {
 #[command(next_help_heading = "Forest options")]
 pub struct ForestArgs {
     /// Number of trees [default: 200]
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", value_parser = count)]
     pub trees: Option<usize>,
 
     /// A node with fewer points is a leaf [default: 30]
@@ -70,11 +70,11 @@ pub struct ForestArgs {
     pub direction: Option<DirectionArg>,
 
     /// Directions tried for each node, the widest kept [default: 1]
-    #[arg(long, value_name = "M")]
+    #[arg(long, value_name = "M", value_parser = count)]
     pub candidates: Option<usize>,
 
     /// Everything random follows from it; the same seed gives the same answer on any number of threads [default: 0]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = seed)]
     pub seed: Option<u64>,
 }
 
@@ -83,7 +83,7 @@ pub struct ForestArgs {
 #[command(next_help_heading = "Run options")]
 pub struct RunArgs {
     /// Threads to use [default: one per core]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count)]
     pub threads: Option<usize>,
 
     /// Refuse work that would need more memory, such as 4G [default: what the machine has free]

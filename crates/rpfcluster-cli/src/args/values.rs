@@ -63,6 +63,21 @@ impl From<MissingArg> for Missing {
     }
 }
 
+/// A whole number that counts something.
+pub fn count(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| "take a whole number from 1".into())
+}
+
+/// A seed.
+pub fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("take a whole number from 0 to {}", u64::MAX))
+}
+
+/// A share, whose range `resolve` checks.
+pub fn share(text: &str) -> Result<f64, String> {
+    text.parse().map_err(|_| "take a number from 0 to 1".into())
+}
+
 /// `--min-node`: a number, or a choice left to the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MinNode {

@@ -7,6 +7,7 @@ use clap_complete::Shell;
 use rpfcluster_data::ColumnRef;
 
 use super::shared::{DataArgs, ForestArgs, RunArgs};
+use super::values::{count, share};
 
 /// `rpf demo`.
 #[derive(Debug, Args)]
@@ -30,25 +31,22 @@ pub struct DemoArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  rpf kernel data.csv -o kernel.npz                     all pairs that ever share a leaf; scipy.sparse.load_npz
-  rpf kernel data.csv -o kernel.npz --min 0.1           pairs together in a tenth of the trees or more
-  rpf kernel data.csv -o graph.mtx --top 10             each row's ten strongest partners
-  rpf kernel data.csv --label class -o s.npy            the whole matrix, dense; numpy.load
-  zcat data.csv.gz | rpf kernel - -o pairs.parquet --model forest.rpf")]
+  rpf kernel data.csv -o s.npz               for scipy.sparse.load_npz
+  rpf kernel data.csv -o s.npz --min 0.1     together in a tenth of the trees
+  rpf kernel data.csv -o s.mtx --top 10      each row's ten strongest partners
+  rpf kernel data.csv --label class -o s.npy for numpy.load, every pair
+  zcat data.gz | rpf kernel - -o s.parquet --model forest.rpf")]
 pub struct KernelArgs {
-    #[command(flatten)]
-    pub data: DataArgs,
-
     /// File to write: .npz (SciPy CSR), .mtx (Matrix Market), .npy (dense) or .parquet (columns i, j from 0, and s)
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
 
     /// Keep pairs with a similarity of at least S, from 0 to 1 [default: every pair above 0]
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = share)]
     pub min: Option<f64>,
 
     /// Keep each row's K strongest partners; a pair stays when either row names it, and so does the diagonal
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", value_parser = count)]
     pub top: Option<usize>,
 
     /// Save the forest, with column names and preparation, for use on new rows
@@ -60,6 +58,9 @@ pub struct KernelArgs {
     pub json: bool,
 
     #[command(flatten)]
+    pub data: DataArgs,
+
+    #[command(flatten)]
     pub forest: ForestArgs,
 
     #[command(flatten)]
@@ -69,19 +70,17 @@ pub struct KernelArgs {
 /// `rpf neighbors`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Output: CSV with a line for each pair: row, rank, neighbor (rows count from 1), similarity, and with --exact distance.
-A row that shares leaves with fewer than N others has fewer lines.
+Output: CSV, a line for each pair: row, rank, neighbor (rows count from 1),
+similarity, and with --exact distance. A row that shares leaves with fewer than
+N others has fewer lines.
 
 Examples:
   rpf neighbors data.csv -n 10
   rpf neighbors data.npy -n 10 --exact -o nearest.csv
-  rpf neighbors new.csv -n 5 --against forest.rpf       nearest fitted rows of new rows")]
+  rpf neighbors new.csv -n 5 --against forest.rpf  fitted rows near new ones")]
 pub struct NeighborsArgs {
-    #[command(flatten)]
-    pub data: DataArgs,
-
     /// Neighbours of every row
-    #[arg(long, short = 'n', value_name = "N")]
+    #[arg(long, short = 'n', value_name = "N", value_parser = count)]
     pub neighbors: usize,
 
     /// File to write [default: standard output]
@@ -93,7 +92,7 @@ pub struct NeighborsArgs {
     pub exact: bool,
 
     /// Co-leaf neighbours that --exact measures [default: ten times N, at least 100]
-    #[arg(long, value_name = "M", requires = "exact")]
+    #[arg(long, value_name = "M", value_parser = count, requires = "exact")]
     pub pool: Option<usize>,
 
     /// Look among the rows this model was grown on instead of among the rows of DATA
@@ -106,6 +105,9 @@ pub struct NeighborsArgs {
     pub json: bool,
 
     #[command(flatten)]
+    pub data: DataArgs,
+
+    #[command(flatten)]
     pub forest: ForestArgs,
 
     #[command(flatten)]
@@ -115,13 +117,15 @@ pub struct NeighborsArgs {
 /// `rpf score`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-rho_c: best matching of clusters to classes; rho_r: Rand index; ari: adjusted for chance; nmi: shared information;
-majority: what a single cluster would score as rho_c. rho_c, rho_r and majority in percent.
+rho_c     rows in the best matching of clusters to classes, percent
+rho_r     Rand index: pairs of rows judged alike, percent
+ari, nmi  adjusted Rand index, normalised mutual information
+majority  what a single cluster would score as rho_c, percent
 
 Examples:
-  rpf score labels.csv --truth classes.txt              one class a line
+  rpf score labels.csv --truth classes.txt           one class a line
   rpf score labels.csv --truth iris.csv --label species
-  rpf score iris-with-clusters.csv --truth species      both in one file")]
+  rpf score iris-with-clusters.csv --truth species   both in one file")]
 pub struct ScoreArgs {
     /// File with a column `cluster`, or with one label a line; - is standard input
     #[arg(value_name = "LABELS")]

@@ -50,7 +50,11 @@ pub fn svg(title: &str, values: &[f64], groups: &[Group]) -> Outcome<String> {
     if n == 0 || values.len() != n * n {
         return Err(failed(format!("{} values do not make {n} rows and columns", values.len())));
     }
-    let cells = png(n, n, values.iter().copied()).map_err(|e| failed(e.to_string()))?;
+    // Whole pixels a cell: programs that smooth pictures when they enlarge them would blur the cells.
+    let zoom = (SIDE as usize / n).max(1);
+    let side = n * zoom;
+    let enlarged = (0..side * side).map(|at| values[at / side / zoom * n + at % side / zoom]);
+    let cells = png(side, side, enlarged).map_err(|e| failed(e.to_string()))?;
     let steps = 256;
     let bar = png(1, steps, (0..steps).map(|i| 1.0 - i as f64 / (steps - 1) as f64))
         .map_err(|e| failed(e.to_string()))?;
