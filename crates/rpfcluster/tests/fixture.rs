@@ -46,7 +46,8 @@ fn new_rows_end_where_they_always_have() {
 }
 
 /// Leaf of each new row in each tree.
-const LEAVES: [[u32; 6]; 4] = [[0; 6], [0; 6], [0; 6], [0; 6]];
+const LEAVES: [[u32; 6]; 4] =
+    [[9, 1, 4, 11, 2, 1], [6, 7, 7, 5, 8, 8], [3, 3, 0, 2, 10, 3], [9, 0, 1, 12, 6, 1]];
 
 #[test]
 fn the_bytes_come_out_again() {
