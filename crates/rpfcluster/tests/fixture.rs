@@ -3,6 +3,8 @@
 //! Made in `tests/fixtures` with: `rpf kernel v1.csv --label kind --trees 6 --min-node 8 --candidates 3 --standardize
 //! height --seed 11 -o v1.npz --model v1.rpf`. Never make it anew: a failure here means that old models are broken.
 
+#![allow(clippy::unwrap_used, reason = "a failed unwrap in a test is a failed test")]
+
 use rpfcluster::model::Container;
 use rpfcluster::{Forest, Points};
 

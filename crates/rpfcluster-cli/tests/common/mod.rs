@@ -1,6 +1,7 @@
 //! What the tests of the command share: a folder of their own, the command in it, and what an error must look like.
 
-#![allow(dead_code, missing_docs, reason = "every test file uses a part of it")]
+#![allow(dead_code, reason = "every test file uses a part of it")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed unwrap in a test is a failed test")]
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
