@@ -110,3 +110,8 @@ pub(crate) fn excerpt(cell: &str) -> String {
     }
     short
 }
+
+/// What is wrong with a row of `got` cells among rows of `width`.
+pub(crate) fn ragged(got: usize, width: usize) -> String {
+    format!("{got} {}, but the rows above have {width}", if got == 1 { "cell" } else { "cells" })
+}

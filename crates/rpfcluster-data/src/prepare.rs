@@ -128,6 +128,13 @@ impl Preparation {
     }
 
     fn find_columns(&self, frame: &Frame) -> Result<Vec<usize>> {
+        let d = self.columns.len();
+        if d == 0 || [self.positions.len(), self.center.len(), self.scale.len()] != [d; 3] {
+            return Err(DataError::Option {
+                name: "the model's preparation".into(),
+                problem: "does not fit together; the model is damaged".into(),
+            });
+        }
         if self.named && frame.has_header {
             let mut used = Vec::new();
             for name in &self.columns {

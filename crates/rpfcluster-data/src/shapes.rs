@@ -28,7 +28,7 @@ pub enum Shape {
     Rings,
     /// Three arms of a spiral.
     Spirals,
-    /// Two fat crescents back to back.
+    /// Two crescents that reach into each other, fatter than the moons and without their tips.
     Bananas,
     /// Three normal clusters whose spreads differ by ten times.
     Densities,
@@ -158,12 +158,12 @@ impl Shape {
             }
             Shape::Bananas => {
                 let (sin, cos) = (PI * (0.125 + 0.75 * s.uniform())).sin_cos();
-                let radius = 5.0 + 0.7 * s.normal();
+                let radius = 5.0 + 0.5 * s.normal();
                 let (x, y) = (radius * cos, radius * sin);
                 if cluster == 0 {
                     put(out, x, y)
                 } else {
-                    put(out, x, 2.5 - y)
+                    put(out, x + 5.0, 2.5 - y)
                 };
                 cluster
             }

@@ -1,9 +1,14 @@
 //! Every data set of the catalog against what its documentation says: size, classes, counts, known quirks.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "helpers of tests may fail loudly, like the tests"
+)]
 
 use std::path::PathBuf;
 
 use rpfcluster_data::catalog::{self, Scaling};
-use rpfcluster_data::{Table, iris};
+use rpfcluster_data::{ReadOptions, Table, iris, read_frame};
 
 /// The data folder: RPF_DATA, or `shared/data` beside the workspace.
 fn folder() -> Option<PathBuf> {
@@ -160,6 +165,10 @@ fn madelon() {
 fn musk() {
     if let Some(table) = check("musk", &[("0", 5581), ("1", 1017)]) {
         assert_eq!(repeated_rows(&table), 17);
+        let raw = read_frame(folder().unwrap().join("musk/clean2.data"), &ReadOptions::default()).unwrap();
+        let molecules: std::collections::HashSet<&str> =
+            (0..raw.n()).filter_map(|i| raw.text(i, 0)).collect();
+        assert_eq!((raw.width(), raw.has_header(), molecules.len()), (169, false, 102));
     }
 }
 

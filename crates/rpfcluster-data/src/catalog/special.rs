@@ -118,7 +118,7 @@ pub(super) fn mnist(parts: &[(String, Vec<u8>)]) -> Result<Table> {
 }
 
 /// The bytes of an idx file after its header: a magic number and one size a dimension, big-endian.
-fn idx<'a>((source, bytes): &'a (String, Vec<u8>), magic: u32, dimensions: usize) -> Result<&'a [u8]> {
+fn idx((source, bytes): &(String, Vec<u8>), magic: u32, dimensions: usize) -> Result<&[u8]> {
     let (words, _) = bytes.as_chunks::<4>();
     let mut words = words.iter().map(|w| u32::from_be_bytes(*w));
     if words.next() != Some(magic) {

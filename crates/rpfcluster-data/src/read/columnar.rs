@@ -108,6 +108,10 @@ impl<'a> Collector<'a> {
             DataType::Utf8View => texts!(array.as_string_view()),
             DataType::Dictionary(_, values) if values.is_string() => {
                 let dictionary = array.as_any_dictionary();
+                // All gaps: there is no key to look up.
+                if dictionary.values().is_empty() {
+                    return;
+                }
                 let keys = dictionary.normalized_keys();
                 let names: Vec<Option<String>> = match dictionary.values().data_type() {
                     DataType::LargeUtf8 => {

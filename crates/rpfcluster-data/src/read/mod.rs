@@ -26,7 +26,7 @@ use crate::frame::Frame;
 
 pub use labels::{RowLabels, read_labels, read_labels_bytes};
 pub use similarity::{Similarity, read_similarity, read_similarity_bytes};
-pub(crate) use sniff::Delimiter;
+pub(crate) use sniff::{Delimiter, record_len};
 pub(crate) use text::{is_blank, layout};
 
 /// The most columns a text or .npy file may have; beyond it the file is no table of features.

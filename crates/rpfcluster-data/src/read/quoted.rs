@@ -30,7 +30,7 @@ pub(crate) fn parse(body: &[u8], source: &str, layout: &Layout) -> Result<Parsed
         if got <= 1 && width > 1 && record.iter().all(|c| c.trim_ascii().is_empty()) {
             continue;
         }
-        let line = layout.first_line + record.position().map_or(n, |p| p.line() as usize - 1);
+        let line = layout.first_line + record.position().map_or(n, |p| (p.line() as usize).saturating_sub(1));
         if line > lines.first + n + skipped {
             skipped = line - lines.first - n;
             lines.gaps.push((n, skipped));
@@ -39,7 +39,7 @@ pub(crate) fn parse(body: &[u8], source: &str, layout: &Layout) -> Result<Parsed
             return Err(DataError::Row {
                 path: source.to_string(),
                 row: Place { row: n + 1, line },
-                problem: format!("{got} cells, but the rows above have {width}"),
+                problem: crate::error::ragged(got, width),
             });
         }
         for (column, bytes) in cells.enumerate() {

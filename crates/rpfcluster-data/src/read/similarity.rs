@@ -5,8 +5,8 @@ use std::path::Path;
 use super::{Format, ReadOptions, load, mtx, npy, npz, read_frame_bytes, unpack};
 use crate::error::{Result, format};
 
-/// The most points a sparse similarity may have; row numbers are 32-bit further on.
-const MAX_POINTS: usize = u32::MAX as usize / 16;
+/// The most points a similarity may have: a header alone must not make us reserve gigabytes.
+const MAX_POINTS: usize = 1 << 26;
 
 /// A square, symmetric, finite, non-negative matrix, its rows compressed (CSR), columns ascending, zeros left out.
 #[derive(Debug, Clone, PartialEq)]

@@ -12,7 +12,7 @@ pub(crate) enum Delimiter {
 }
 
 /// Lines looked at.
-pub(crate) const SAMPLE: usize = 64;
+const SAMPLE: usize = 64;
 
 /// The candidate that cuts the most lines into the same number of cells, more than one. On a tie the rarer character
 /// wins: a semicolon file may hold decimal commas, any file may hold blanks.
@@ -33,24 +33,59 @@ pub(crate) fn delimiter(sample: &[&[u8]]) -> Delimiter {
     best.1
 }
 
-/// A line's cells, quotes respected but not removed.
-pub(crate) fn cells(line: &[u8], delimiter: Delimiter) -> Vec<&[u8]> {
-    let line = line.strip_suffix(b"\r").unwrap_or(line);
+/// A record's cells, quotes respected but not removed. A quote opens at the start of a cell only, as in the csv crate.
+pub(crate) fn cells(record: &[u8], delimiter: Delimiter) -> Vec<&[u8]> {
+    let record = record.strip_suffix(b"\r").unwrap_or(record);
     let mut quoted = false;
+    let mut before = None;
     let mut split = |b: &u8| {
-        if *b == b'"' {
+        let separates = match delimiter {
+            Delimiter::Byte(d) => *b == d,
+            Delimiter::Blanks => *b == b' ' || *b == b'\t',
+        };
+        if *b == b'"' && (quoted || opens(before)) {
             quoted = !quoted;
         }
-        !quoted
-            && match delimiter {
-                Delimiter::Byte(d) => *b == d,
-                Delimiter::Blanks => *b == b' ' || *b == b'\t',
-            }
+        before = Some(*b);
+        separates && !quoted
     };
     match delimiter {
-        Delimiter::Byte(_) => line.split(&mut split).collect(),
-        Delimiter::Blanks => line.split(&mut split).filter(|cell| !cell.is_empty()).collect(),
+        Delimiter::Byte(_) => record.split(&mut split).collect(),
+        Delimiter::Blanks => record.split(&mut split).filter(|cell| !cell.is_empty()).collect(),
     }
+}
+
+/// Length of the first record, its line end included; a line end inside quotes does not end it.
+pub(crate) fn record_len(bytes: &[u8]) -> usize {
+    let mut quoted = false;
+    for at in memchr::memchr2_iter(b'"', b'\n', bytes) {
+        if bytes[at] == b'\n' && !quoted {
+            return at + 1;
+        }
+        if bytes[at] == b'"' && (quoted || opens(at.checked_sub(1).map(|i| bytes[i]))) {
+            quoted = !quoted;
+        }
+    }
+    bytes.len()
+}
+
+/// Whether a quote after this byte opens a quoted cell; after a closing quote it stands for a quote within.
+fn opens(before: Option<u8>) -> bool {
+    before.is_none_or(|b| b",;\t \n\"".contains(&b))
+}
+
+/// The first records that are not empty, without their line ends.
+pub(crate) fn sample(body: &[u8]) -> Vec<&[u8]> {
+    let mut sample = Vec::new();
+    let mut rest = body;
+    while !rest.is_empty() && sample.len() < SAMPLE {
+        let (record, tail) = rest.split_at(record_len(rest));
+        rest = tail;
+        if !record.trim_ascii().is_empty() {
+            sample.push(record.strip_suffix(b"\n").unwrap_or(record));
+        }
+    }
+    sample
 }
 
 /// A header is a first line with text over a column of numbers, or, alone in the file, a line without a number.
@@ -84,6 +119,7 @@ mod tests {
         assert_eq!(sniff("  1.0e0   2.0\n  3.0  -4.0 "), Delimiter::Blanks);
         assert_eq!(sniff("a b\tc\n1\t2\n3\t4"), Delimiter::Byte(b'\t'));
         assert_eq!(sniff("sepal length\n1\n2\n3"), Delimiter::Byte(b','));
+        assert_eq!(sniff("5\" pipe,1\n3\" pipe,2"), Delimiter::Byte(b','));
         assert_eq!(sniff("\"a,b\",c\n\"d\",e"), Delimiter::Byte(b','));
     }
 

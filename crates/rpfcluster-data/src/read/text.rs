@@ -4,7 +4,7 @@
 use rayon::prelude::*;
 
 use super::number::{Cell, cell, short_decimal};
-use super::sniff::{self, Delimiter, SAMPLE};
+use super::sniff::{self, Delimiter};
 use super::{MAX_WIDTH, quoted};
 use crate::error::{DataError, Place, Result, format};
 use crate::frame::{Frame, Lines, TextColumn, numbered_names};
@@ -85,8 +85,7 @@ pub(crate) fn layout(bytes: &mut [u8], source: &str, header: Option<bool>) -> Re
     if body.is_empty() {
         return Err(format(source, "the file is empty"));
     }
-    let sample: Vec<&[u8]> =
-        body.split(|b| *b == b'\n').filter(|l| !l.trim_ascii().is_empty()).take(SAMPLE).collect();
+    let sample = sniff::sample(body);
     let delimiter = sniff::delimiter(&sample);
     let rows: Vec<Vec<String>> =
         sample.iter().map(|line| sniff::cells(line, delimiter).into_iter().map(unquote).collect()).collect();
@@ -118,9 +117,9 @@ pub(crate) fn layout(bytes: &mut [u8], source: &str, header: Option<bool>) -> Re
             format!("the header names {} columns, but the first row has {width} cells", names.len());
         return Err(format(source, problem));
     }
-    let header_len = first_line(body).map_or(body.len(), <[u8]>::len);
-    let start = (start + header_len + 1).min(bytes.len());
-    Ok(Layout { delimiter, has_header, names, start, first_line: line_number + 1, header_start })
+    let header_len = sniff::record_len(body);
+    let first_line = line_number + memchr::memchr_iter(b'\n', &body[..header_len]).count();
+    Ok(Layout { delimiter, has_header, names, start: start + header_len, first_line, header_start })
 }
 
 /// The bytes up to the first line end; `None` at the end of the text.
@@ -163,7 +162,7 @@ fn parse(body: &[u8], source: &str, layout: &Layout) -> Result<Parsed> {
     let ragged = |row: usize, got: usize| DataError::Row {
         path: source.to_string(),
         row: place(row),
-        problem: format!("{got} cells, but the rows above have {width}"),
+        problem: crate::error::ragged(got, width),
     };
     // A row of `width` cells takes at least `width` bytes; fewer bytes than that mean a short row, and no allocation.
     if n.checked_mul(width).is_none_or(|cells| cells > body.len() + 1) {
@@ -181,7 +180,7 @@ fn parse(body: &[u8], source: &str, layout: &Layout) -> Result<Parsed> {
         slices.push(head);
         left = tail;
     }
-    let parts: Vec<std::result::Result<Vec<Option<TextColumn>>, (usize, usize)>> = chunks
+    let parts: Vec<ChunkText> = chunks
         .par_iter()
         .zip(slices)
         .map(|(chunk, out)| match layout.delimiter {
@@ -240,14 +239,17 @@ fn count(chunk: &[u8], delimiter: Delimiter) -> Count {
     count
 }
 
-/// Parses a chunk into its place. The error is (row within the chunk, its number of cells).
+/// The text cells of a chunk by column, or the first ragged row: (row within the chunk, its number of cells).
+type ChunkText = std::result::Result<Vec<Option<TextColumn>>, (usize, usize)>;
+
+/// Parses a chunk, its numbers straight to their place.
 fn parse_chunk(
     chunk: &[u8],
     out: &mut [f64],
     width: usize,
     delimiter: Delimiter,
     separates: impl Fn(u8) -> bool + Copy,
-) -> std::result::Result<Vec<Option<TextColumn>>, (usize, usize)> {
+) -> ChunkText {
     let mut text: Vec<Option<TextColumn>> = vec![None; width];
     let mut rows = out.chunks_exact_mut(width);
     let mut row = 0;

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use crate::error::{Result, file, format};
-use crate::read::{Delimiter, Format, is_blank, layout, load};
+use crate::read::{Delimiter, Format, is_blank, layout, load, record_len};
 
 /// Copies a text table and adds a column: `name` to the header, if there is one, and `value(row)` (row from 0) to
 /// every row; a row without a value gets an empty cell, or `NA` where blanks separate the cells.
@@ -48,17 +48,4 @@ pub fn append_column(
         row += 1;
     }
     Ok(())
-}
-
-/// Length of the first record, its line end included; a line end inside quotes does not end it.
-fn record_len(bytes: &[u8]) -> usize {
-    let mut quoted = false;
-    for at in memchr::memchr2_iter(b'"', b'\n', bytes) {
-        if bytes[at] == b'"' {
-            quoted = !quoted;
-        } else if !quoted {
-            return at + 1;
-        }
-    }
-    bytes.len()
 }

@@ -75,8 +75,7 @@ impl Components {
                 break;
             };
             score.fill(f64::NEG_INFINITY);
-            for other in 0..self.count() {
-                let group = group_of[other];
+            for (other, group) in group_of.iter().copied().enumerate() {
                 if group != smallest {
                     for member in &groups[smallest] {
                         score[group] = score[group].max(similarity(*member, other));

@@ -67,6 +67,11 @@ impl Affinity for Masked<'_> {
         self.whole.constant()
     }
 
+    /// Fewer rows have smaller degrees, which only raises the eigenvalues' bound of the whole.
+    fn lower_bound(&self) -> f64 {
+        self.whole.lower_bound()
+    }
+
     fn restrict<'b>(&'b self, rows: &[u32]) -> Box<dyn Affinity + 'b> {
         let inner: Vec<u32> = rows.iter().map(|r| self.rows[*r as usize]).collect();
         Box::new(Masked::new(self.whole, &inner))

@@ -4,13 +4,19 @@
 //! degrees, for products with a block of vectors, and (Nystrom, small dense problems) for single columns.
 
 mod components;
+mod linear;
 mod masked;
+mod paper;
 mod precomputed;
 mod sparse;
+mod top_k;
+mod transform;
 
 pub use components::Components;
+pub use linear::LinearAffinity;
 pub use masked::Masked;
 pub use sparse::{SparseAffinity, Weights};
+pub use transform::Diagonal;
 
 /// A symmetric, non-negative similarity over `n` points.
 ///
@@ -35,6 +41,12 @@ pub trait Affinity: Sync {
     /// see it at all).
     fn constant(&self) -> f64 {
         0.0
+    }
+
+    /// A lower bound of the eigenvalues of `D^-1/2 A D^-1/2`; -1 always is one, 0 for a positive semi-definite
+    /// similarity. The closer, the fewer iterations the eigen-solver needs.
+    fn lower_bound(&self) -> f64 {
+        -1.0
     }
 
     /// The similarity among these rows only (ascending, no repeats). The default masks the whole; an affinity that

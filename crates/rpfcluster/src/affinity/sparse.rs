@@ -305,6 +305,18 @@ impl Affinity for SparseAffinity {
         self.constant
     }
 
+    /// Gershgorin's circles of the random walk: `min 2 A_ii / d_i - 1`. A heavy diagonal crowds all eigenvalues near
+    /// 1, and only this bound shows how close together they are.
+    fn lower_bound(&self) -> f64 {
+        let bound = |(i, degree): (usize, &f64)| {
+            let row = self.indptr[i]..self.indptr[i + 1];
+            let own = self.indices[row.clone()].binary_search(&(i as u32));
+            let diagonal = self.constant + own.map_or(0.0, |at| self.weights.get(row.start + at));
+            if *degree > 0.0 { 2.0 * diagonal / degree - 1.0 } else { -1.0 }
+        };
+        self.degrees().iter().enumerate().map(bound).fold(1.0, f64::min)
+    }
+
     fn restrict<'a>(&'a self, rows: &[u32]) -> Box<dyn Affinity + 'a> {
         const OUTSIDE: u32 = u32::MAX;
         let mut new_number = vec![OUTSIDE; self.n()];

@@ -294,8 +294,8 @@ impl<'a> State<'a> {
             }
         }
         // Savings of rows whose cluster changed after their last visit are stale.
-        for c in 0..self.k {
-            self.changed_at[c] = if until[c] > 0 { Some(0) } else { None };
+        for (at, end) in self.changed_at.iter_mut().zip(until) {
+            *at = if end > 0 { Some(0) } else { None };
         }
     }
 

@@ -3,9 +3,9 @@
 //! Repeated eigenvalues are the normal case here (clusters that hardly touch, identical points), so a block of more
 //! vectors than the wanted multiplicity is iterated, and the space is made of explicit Rayleigh-Ritz steps on an
 //! explicitly orthonormal basis: nothing relies on a recurrence that rounding breaks. A crowded spectrum (0.9995,
-//! 0.9991, …) needs high polynomial degrees; the Chebyshev filter on the unwanted interval `[-1, cut]` supplies them
-//! without storing a long basis. The spectrum of the operator lies in [-1, 1] and Ritz values never exceed the
-//! eigenvalues they stand for, so this interval is always a safe one.
+//! 0.9991, …) needs high polynomial degrees; the Chebyshev filter on the unwanted interval `[floor, cut]` supplies them
+//! without storing a long basis. The spectrum of the operator lies above the floor the affinity knows (-1 at worst)
+//! and Ritz values never exceed the eigenvalues they stand for, so this interval is always a safe one.
 //!
 //! One cycle: from the best Ritz vectors X (kept), residuals from one product; converged pairs stay in the basis but
 //! are not expanded any more; `V1 = p(N) X_active`, `V2 = p(N) V1`, …, until the basis is full; Rayleigh-Ritz.
@@ -14,7 +14,7 @@ use super::Pairs;
 use super::dense::symmetric;
 use super::operator::Operator;
 use super::ortho::{Fresh, orthonormalise};
-use super::tall::{Block, column_sums, gram, pack, rotate, scale_rows, unpack};
+use super::tall::{Block, column_sums, combine, gram, pack, rotate, scale_rows, unpack};
 use crate::error::Result;
 use crate::observe::{Observer, Stage, check};
 
@@ -24,6 +24,13 @@ const MAX_DEGREE: usize = 40;
 const GAIN: f64 = 2.5;
 /// … but may not raise eigenvalue 1 by more than about e to this: the smaller directions would drown in rounding.
 const RANGE: f64 = 14.0;
+/// The cut stays below the last wanted value by this share of that value's distance from 1.
+const CLEARANCE: f64 = 0.25;
+/// A residual must also be this much smaller than the spread of the block's eigenvalues: where a heavy diagonal
+/// crowds them all near 1, every vector has a small residual.
+const RESOLVED: f64 = 1e-3;
+/// Residuals that rounding does not allow to fall much further.
+const ROUNDING: f64 = 2e-14;
 
 /// What the solver is asked for.
 pub(crate) struct Wanted<'a> {
@@ -119,18 +126,16 @@ impl Solver<'_> {
     }
 
     /// From z[0] and z[1] = P z[0]: the filtered block, orthonormal, becomes the next columns of the basis.
-    fn expand(&mut self, width: usize, degree: usize, cut: f64) -> Result<()> {
+    fn expand(&mut self, width: usize, filter: &Filter) -> Result<()> {
         let n = self.operator.n();
-        let (center, half) = ((cut - 1.0) / 2.0, (cut + 1.0) / 2.0);
-        if degree > 1 {
-            // T_1 = (P - c)/e z; T_{s+1} = 2 (P - c)/e T_s - T_{s-1}.
-            combine(&mut self.z, n * width, |z0, z1, _| (z1 - center * z0) / half);
-            for _ in 1..degree {
-                self.z.rotate_left(1);
-                // Now z[2] is T_{s-1}, z[0] is T_s, z[1] is free.
-                self.step(width)?;
-                combine(&mut self.z, n * width, |z0, z1, z2| 2.0 * (z1 - center * z0) / half - z2);
-            }
+        let (center, half) = ((filter.cut + filter.floor) / 2.0, (filter.cut - filter.floor) / 2.0);
+        // T_1 = (P - c)/e z; T_{s+1} = 2 (P - c)/e T_s - T_{s-1}.
+        combine(&mut self.z, n * width, |z0, z1, _| (z1 - center * z0) / half);
+        for _ in 1..filter.degree {
+            self.z.rotate_left(1);
+            // Now z[2] is T_{s-1}, z[0] is T_s, z[1] is free.
+            self.step(width)?;
+            combine(&mut self.z, n * width, |z0, z1, z2| 2.0 * (z1 - center * z0) / half - z2);
         }
         let degrees = self.operator.degrees();
         let mut w = std::mem::take(&mut self.z[1]);
@@ -195,28 +200,31 @@ impl Solver<'_> {
     }
 }
 
-/// `z[1] = f(z[0], z[1], z[2])`, number by number.
-fn combine(z: &mut [Vec<f64>; 3], length: usize, f: impl Fn(f64, f64, f64) -> f64 + Sync) {
-    use rayon::prelude::*;
-    let [z0, z1, z2] = z;
-    z1[..length]
-        .par_chunks_mut(1 << 15)
-        .zip(z0[..length].par_chunks(1 << 15))
-        .zip(z2[..length].par_chunks(1 << 15))
-        .for_each(|((out, a), c)| {
-            for ((o, x), y) in out.iter_mut().zip(a).zip(c) {
-                *o = f(*x, *o, *y);
-            }
-        });
+/// The Chebyshev polynomial of one cycle: its degree, and the interval it keeps small.
+struct Filter {
+    degree: usize,
+    floor: f64,
+    cut: f64,
 }
 
-/// The degree of the filter and its cut, from the current Ritz values.
-fn filter(values: &[f64], pairs: usize, width: usize) -> (usize, f64) {
-    let cut = values[width.min(values.len()) - 1].clamp(-0.9, 1.0 - 1e-12);
-    let growth = |value: f64| (1.0 + 2.0 * (value - cut).max(0.0) / (cut + 1.0)).acosh();
-    let needed = GAIN / growth(values[pairs - 1]).max(1e-9);
-    let allowed = RANGE / growth(1.0).max(1e-9);
-    (needed.min(allowed).min(MAX_DEGREE as f64).ceil().max(1.0) as usize, cut)
+impl Filter {
+    /// From the current Ritz values.
+    ///
+    /// The cut is the last value of the block, but never close to the last wanted one: when an eigenvalue is
+    /// repeated beyond the block, a cut at that value would damp the wanted vectors as much as the rest.
+    fn new(values: &[f64], pairs: usize, width: usize, floor: f64) -> Self {
+        let last_wanted = values[pairs - 1];
+        let natural = values[width.min(values.len()) - 1];
+        let room = 1.0 - floor;
+        let cut = natural
+            .min(last_wanted - CLEARANCE * (1.0 - last_wanted))
+            .clamp(floor + 0.05 * room, 1.0 - 1e-9 * room);
+        let growth = |value: f64| (1.0 + 2.0 * (value - cut).max(0.0) / (cut - floor)).acosh();
+        let needed = GAIN / growth(last_wanted).max(1e-9);
+        let allowed = RANGE / growth(1.0).max(1e-9);
+        let degree = needed.min(allowed).min(MAX_DEGREE as f64).ceil().max(1.0) as usize;
+        Filter { degree, floor, cut }
+    }
 }
 
 /// The `wanted.pairs` largest eigenpairs of the operator. `wanted.fits(n)` must hold.
@@ -234,6 +242,7 @@ pub(crate) fn largest(operator: &Operator, wanted: &Wanted, observer: &dyn Obser
         products: 0,
         observer,
     };
+    let floor = operator.lower_bound();
     start(&mut s, wanted, width)?;
     // One more block than two: what is kept beyond the block costs nothing and remembers earlier cycles.
     let keep = (stride - 2 * width).max(width);
@@ -244,11 +253,12 @@ pub(crate) fn largest(operator: &Operator, wanted: &Wanted, observer: &dyn Obser
     let mut locked: Vec<Option<f64>> = vec![None; width];
     let mut residuals = vec![f64::INFINITY; width];
     loop {
+        let tolerance = wanted.tolerance.min(RESOLVED * (1.0 - values[width - 1])).max(ROUNDING);
         let active: Vec<usize> = (0..width).filter(|i| locked[*i].is_none()).collect();
         s.load(&active)?;
         for (i, r) in active.iter().zip(s.residuals(&active, &values)) {
             residuals[*i] = r;
-            if r <= wanted.tolerance {
+            if r <= tolerance {
                 locked[*i] = Some(values[*i]);
             }
         }
@@ -259,11 +269,11 @@ pub(crate) fn largest(operator: &Operator, wanted: &Wanted, observer: &dyn Obser
             s.load(&first)?;
             let last = s.residuals(&first, &values);
             let worst = last.iter().fold(0.0f64, |most, r| most.max(*r));
-            if worst <= 2.0 * wanted.tolerance || s.products >= wanted.max_iterations {
+            if worst <= 2.0 * tolerance || s.products >= wanted.max_iterations {
                 let mut vectors = vec![0.0; n * k];
                 pack(&s.v, stride, &first, |_| 1.0, &mut vectors);
                 values.truncate(k);
-                let converged = worst <= 2.0 * wanted.tolerance;
+                let converged = worst <= 2.0 * tolerance;
                 return Ok(Pairs {
                     values,
                     vectors,
@@ -279,10 +289,10 @@ pub(crate) fn largest(operator: &Operator, wanted: &Wanted, observer: &dyn Obser
         let kept: Vec<usize> = (0..active.len()).filter(|p| locked[active[*p]].is_none()).collect();
         let mut block = kept.len();
         s.compact(active.len(), &kept);
-        let (degree, cut) = filter(&values, k, width);
+        let filter = Filter::new(&values, k, width, floor);
         // Few vectors left: deeper, not wider; the basis has the same room.
         while block > 0 && s.used + block <= stride {
-            s.expand(block, degree, cut)?;
+            s.expand(block, &filter)?;
             let first = s.used - block;
             let columns: Vec<usize> = (first..s.used).collect();
             s.load(&columns)?;
@@ -294,7 +304,7 @@ pub(crate) fn largest(operator: &Operator, wanted: &Wanted, observer: &dyn Obser
         values = s.ritz(keep)?;
         for (value, lock) in values.iter().zip(&mut locked) {
             // A pair that moved is another pair: an eigenvalue was found late.
-            if lock.is_some_and(|old| (old - value).abs() > wanted.tolerance) {
+            if lock.is_some_and(|old| (old - value).abs() > tolerance) {
                 *lock = None;
             }
         }

@@ -117,12 +117,6 @@ pub fn embed(
     let embedding = pieces::embed(affinity, params, hints, observer);
     observer.end(Stage::Spectral);
     let mut embedding = embedding?;
-    if params.k > 1 && embedding.eigenvalues.last().is_some_and(|last| *last <= SILENT) {
-        let distinct = distinct_rows(affinity);
-        if distinct < params.k {
-            return Err(Error::TooManyClusters { k: params.k, distinct });
-        }
-    }
     fix_signs(&mut embedding.vectors, params.k);
     Ok(embedding)
 }
@@ -148,6 +142,13 @@ pub fn label(
             got: embedding.k(),
             expected: params.k,
         });
+    }
+    // Fewer different rows than clusters have a rank below k, and vectors that mean nothing.
+    if params.k > 1 && embedding.eigenvalues.last().is_some_and(|last| *last <= SILENT) {
+        let distinct = distinct_rows(affinity);
+        if distinct < params.k {
+            return Err(Error::TooManyClusters { k: params.k, distinct });
+        }
     }
     match params.method {
         Method::Kway => kway::label(embedding, params, observer),

@@ -50,7 +50,7 @@ pub(super) fn largest(
     let inner = landmark_rows(&c, &landmarks);
     let (values, vectors) = symmetric(&inner, width)?;
     let seen: Vec<f64> = landmarks.iter().map(|l| exact_degrees[*l as usize]).collect();
-    let weights = apply_power(&values, &vectors, params.rank_cut, -1.0, &seen);
+    let weights = solve(&values, &vectors, params.rank_cut, &seen);
     let mut degrees: Vec<f64> = c
         .par_chunks(width)
         .map(|row| row.iter().zip(&weights).map(|(a, w)| a * w).sum::<f64>().max(0.0))
@@ -149,13 +149,13 @@ fn kept(value: f64, largest: f64, rank_cut: f64) -> bool {
     value > 0.0 && value > rank_cut * largest
 }
 
-/// `V Λ^power Vᵀ x` over the kept directions.
-fn apply_power(values: &[f64], vectors: &[f64], rank_cut: f64, power: f64, x: &[f64]) -> Vec<f64> {
+/// `V Λ⁻¹ Vᵀ x` over the kept directions.
+fn solve(values: &[f64], vectors: &[f64], rank_cut: f64, x: &[f64]) -> Vec<f64> {
     let m = values.len();
     let mut out = vec![0.0; m];
     for (j, value) in values.iter().enumerate().filter(|(_, v)| kept(**v, values[0], rank_cut)) {
         let inner: f64 = x.iter().enumerate().map(|(i, v)| v * vectors[i * m + j]).sum();
-        let scaled = inner * value.powf(power);
+        let scaled = inner / value;
         for (i, o) in out.iter_mut().enumerate() {
             *o += scaled * vectors[i * m + j];
         }

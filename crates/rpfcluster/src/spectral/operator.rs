@@ -49,6 +49,11 @@ impl<'a> Operator<'a> {
         if d > 0.0 { 1.0 / d.sqrt() } else { 0.0 }
     }
 
+    /// A lower bound of the spectrum, a little below 1 at most.
+    pub fn lower_bound(&self) -> f64 {
+        (self.affinity.lower_bound() - 1e-12).clamp(-1.0, 1.0 - 1e-9)
+    }
+
     /// The eigenvector of eigenvalue 1 that is known beforehand, `D^1/2 1` to unit length.
     pub fn first_vector(&self) -> Vec<f64> {
         let total: f64 = self.degrees.iter().sum();

@@ -29,7 +29,7 @@ impl Fresh {
         Fresh { seed, drawn: 0 }
     }
 
-    /// Fills the columns from `first` on of a dense n x width block with random directions of about unit length.
+    /// Fills the named columns of a dense n x width block with random directions of about unit length.
     pub fn fill(&mut self, w: &mut [f64], width: usize, columns: &[usize]) {
         let (seed, drawn) = (self.seed, self.drawn);
         let scale = 1.0 / ((w.len() / width).max(1) as f64).sqrt();

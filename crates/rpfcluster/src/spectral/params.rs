@@ -64,7 +64,7 @@ impl Default for SpectralParams {
             k: 2,
             solver: Solver::Auto,
             method: Method::Kway,
-            dense_below: 500,
+            dense_below: 300,
             guards: 4,
             tolerance: 1e-7,
             max_iterations: 5000,

@@ -225,3 +225,17 @@ pub(crate) fn column_sums(
     }
     total
 }
+
+/// `z[1] = f(z[0], z[1], z[2])`, number by number.
+pub(crate) fn combine(z: &mut [Vec<f64>; 3], length: usize, f: impl Fn(f64, f64, f64) -> f64 + Sync) {
+    let [z0, z1, z2] = z;
+    z1[..length]
+        .par_chunks_mut(1 << 15)
+        .zip(z0[..length].par_chunks(1 << 15))
+        .zip(z2[..length].par_chunks(1 << 15))
+        .for_each(|((out, a), c)| {
+            for ((o, x), y) in out.iter_mut().zip(a).zip(c) {
+                *o = f(*x, *o, *y);
+            }
+        });
+}

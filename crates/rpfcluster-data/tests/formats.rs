@@ -1,0 +1,370 @@
+//! Every format there and back, and what is refused of each.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may fail loudly, like the tests")]
+
+use std::io::Cursor;
+
+use rpfcluster_data::write::{self, Csr};
+use rpfcluster_data::{
+    Format, Frame, Prepare, ReadOptions, Similarity, Values, read_frame, read_frame_bytes, read_labels,
+    read_similarity, read_similarity_bytes,
+};
+
+fn options(format: Format) -> ReadOptions {
+    ReadOptions { format: Some(format), header: None }
+}
+
+fn npy(bytes: &[u8]) -> Result<Frame, String> {
+    read_frame_bytes(bytes.to_vec(), "a.npy", &options(Format::Npy)).map_err(|e| e.to_string())
+}
+
+fn values(frame: Frame) -> Values {
+    Prepare::default().fit(frame).unwrap().0.values
+}
+
+/// An array as NumPy writes it.
+fn array(descr: &str, fortran: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+    let header = format!("{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape}, }}\n");
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.as_bytes());
+    bytes.extend(data);
+    bytes
+}
+
+#[test]
+fn npy_there_and_back() {
+    let singles = [1.5f32, -2.0, 3.25, 0.1, 5.0, 6.0];
+    let mut bytes = Vec::new();
+    write::npy(&mut bytes, &singles, &[3, 2]).unwrap();
+    assert_eq!(values(npy(&bytes).unwrap()), Values::F32(singles.to_vec()));
+    let doubles = [0.1, f64::MIN_POSITIVE, 1e300];
+    let mut bytes = Vec::new();
+    write::npy(&mut bytes, &doubles, &[3]).unwrap();
+    let frame = npy(&bytes).unwrap();
+    assert_eq!((frame.n(), frame.width(), frame.has_header()), (3, 1, false));
+    assert_eq!(values(frame), Values::F64(doubles.to_vec()));
+    assert!(bytes.windows(4).any(|w| w == b"(3,)"), "NumPy's spelling of one dimension");
+}
+
+#[test]
+fn npy_types_and_orders() {
+    let expected = Values::F64(vec![1.0, 2.0, 3.0, 4.0]);
+    let shorts: Vec<u8> = [1i16, 2, 3, 4].iter().flat_map(|x| x.to_be_bytes()).collect();
+    let longs: Vec<u8> = [1i64, 3, 2, 4].iter().flat_map(|x| x.to_le_bytes()).collect();
+    for bytes in [
+        array("|u1", "False", "(2, 2)", &[1, 2, 3, 4]),
+        array("|i1", "False", "(2, 2)", &[1, 2, 3, 4]),
+        array(">i2", "False", "(2, 2)", &shorts),
+        array("<i8", "True", "(2, 2)", &longs),
+    ] {
+        assert_eq!(values(npy(&bytes).unwrap()), expected);
+    }
+}
+
+#[test]
+fn npy_refused() {
+    let good = array("<f8", "False", "(2, 2)", &[0; 32]);
+    for (bytes, words) in [
+        (b"\x93NUMPX\x01\x00".to_vec(), "does not begin with"),
+        (b"\x93NUMPY\x09\x00".to_vec(), "version"),
+        (b"\x93NUMPY\x01\x00\xff\xff{".to_vec(), "header is cut short"),
+        (good[..good.len() - 1].to_vec(), "the file is cut short"),
+        (array("<f8", "False", "(9223372036854775807, 9)", &[]), "too large"),
+        (array("<f8", "False", "(0, 2)", &[]), "0 rows"),
+        (array("<f8", "False", "(1, 2, 2)", &[0; 32]), "3 dimensions"),
+        (array("<c16", "False", "(1, 2)", &[0; 32]), "are not read"),
+        (array("<f8", "False", "[1, 2]", &[0; 32]), "no shape"),
+        (array("O", "False", "(1,)", &[0; 8]), "are not numbers"),
+        (Vec::new(), "does not begin with"),
+    ] {
+        let message = npy(&bytes).unwrap_err();
+        assert!(message.starts_with("a.npy: ") && message.contains(words), "{words}: {message}");
+    }
+    let nan: Vec<u8> = [1.0, f64::NAN].iter().flat_map(|x| x.to_le_bytes()).collect();
+    let frame = npy(&array("<f8", "False", "(1, 2)", &nan)).unwrap();
+    let message = Prepare::default().fit(frame).unwrap_err().to_string();
+    assert!(message.contains("row 1, column 2: the value is missing"), "{message}");
+}
+
+/// 3 x 3, symmetric, one empty off-diagonal pair.
+const INDPTR: [usize; 4] = [0, 2, 5, 7];
+const INDICES: [u32; 7] = [0, 1, 0, 1, 2, 1, 2];
+const DATA: [f64; 7] = [1.0, 0.25, 0.25, 1.0, 0.125, 0.125, 1.0];
+
+fn kernel() -> Csr<'static, f64> {
+    Csr { columns: 3, indptr: &INDPTR, indices: &INDICES, data: &DATA }
+}
+
+fn expected() -> Similarity {
+    Similarity { n: 3, indptr: INDPTR.to_vec(), indices: INDICES.to_vec(), data: DATA.to_vec() }
+}
+
+#[test]
+fn similarities_there_and_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    write::to_file(path("k.npz"), |out| write::csr_npz(out, &kernel())).unwrap();
+    write::to_file(path("k.mtx"), |out| write::csr_mtx(out, &kernel())).unwrap();
+    let dense: Vec<f64> = (0..9).map(|i| expected().get(i / 3, i % 3)).collect();
+    write::to_file(path("k.npy"), |out| write::npy(out, &dense, &[3, 3])).unwrap();
+    let names: Vec<String> = ["a", "b", "c"].map(String::from).to_vec();
+    write::to_file(path("k.csv"), |out| write::numbers_csv(out, &names, &dense, None)).unwrap();
+    for name in ["k.npz", "k.mtx", "k.npy", "k.csv"] {
+        assert_eq!(read_similarity(path(name), &ReadOptions::default()).unwrap(), expected(), "{name}");
+    }
+    let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
+    assert_eq!(left.len(), 4, "no temporary file stays");
+}
+
+#[test]
+fn matrix_market_forms() {
+    let read = |text: &str| {
+        read_similarity_bytes(text.as_bytes().to_vec(), "k.mtx", &ReadOptions::default())
+            .map_err(|e| e.to_string())
+    };
+    let general = "%%MatrixMarket matrix coordinate real general\n% note\n3 3 7\n1 1 1\n1 2 .25\n2 1 .25\n2 2 1\n\
+                   2 3 .125\n3 2 .125\n3 3 1\n";
+    assert_eq!(read(general).unwrap(), expected());
+    let array = "%%MatrixMarket matrix array real symmetric\n3 3\n1\n.25\n0\n1\n.125\n1\n";
+    assert_eq!(read(array).unwrap(), expected());
+    for (text, words) in [
+        ("%%MatrixMarket matrix coordinate complex general\n1 1 0\n", "complex"),
+        ("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 1\n", "symmetric"),
+        ("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 3 1\n", "outside"),
+        (
+            "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n",
+            "2 entries were announced, 1 are there",
+        ),
+        ("%%MatrixMarket matrix coordinate real general\n2 3 0\n", "square"),
+        ("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 -1\n", "not negative"),
+        (
+            "%%MatrixMarket matrix coordinate real general\n999999999999 999999999999 0\n",
+            "more than this version",
+        ),
+        ("%%MatrixMarket matrix array real general\n2 2\n1\n0\n0\n", "fewer"),
+        ("%%MatrixMarket matrix array real general\n1 1\n1\n1\n", "more"),
+        ("%%MatrixMarket matrix coordinate real general\n", "sizes"),
+        ("%%MatrixMarket matrix coordinate real general\nx y z\n", "3 numbers"),
+    ] {
+        let message = read(text).unwrap_err();
+        assert!(message.contains(words), "{text:?}: {message}");
+    }
+}
+
+#[test]
+fn similarities_refused() {
+    let read = |bytes: &[u8], format| {
+        read_similarity_bytes(bytes.to_vec(), "k", &options(format)).unwrap_err().to_string()
+    };
+    assert!(read(b"1,2\n3,4\n5,6\n", Format::Text).contains("3 x 2"));
+    assert!(read(b"1,0.5\n0.4,1\n", Format::Text).contains("symmetric"));
+    assert!(read(b"1,x\nx,1\n", Format::Text).contains("\"x\" is not a number"));
+    assert!(read(b"1,NA\nNA,1\n", Format::Text).contains("finite"));
+    assert!(read(b"PK\x03\x04rubbish", Format::Npz).contains("not an .npz archive"));
+    assert!(read(b"PAR1", Format::Parquet).contains(".csv, .npy, .npz or .mtx"));
+    let message = read_frame_bytes(b"%%MatrixMarket".to_vec(), "k", &ReadOptions::default()).unwrap_err();
+    assert!(message.to_string().contains("--precomputed"));
+}
+
+#[test]
+fn labels_there_and_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("labels.csv");
+    let rows = [2, 3, 5];
+    write::to_file(&path, |out| write::labels_csv(out, Some(&rows), &[0, 1, 0], Some(&[1.0, 0.5, 0.75])))
+        .unwrap();
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "row,cluster,confidence\n2,0,1\n3,1,0.5\n5,0,0.75\n");
+    let read = read_labels(&path, None).unwrap();
+    assert_eq!((read.rows, read.labels.codes), (Some(rows.to_vec()), vec![0, 1, 0]));
+}
+
+#[test]
+fn a_failed_write_leaves_what_was_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out.csv");
+    std::fs::write(&path, "old").unwrap();
+    let failed = write::to_file(&path, |out| {
+        std::io::Write::write_all(out, b"new")?;
+        Err(std::io::Error::other("the disk is full"))
+    });
+    assert!(failed.unwrap_err().to_string().ends_with("out.csv: the disk is full"));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    let nowhere = folder.path().join("no/such/out.csv");
+    assert!(write::to_file(&nowhere, |_| Ok(())).unwrap_err().to_string().contains("no such file"));
+    assert!(write::to_file(folder.path(), |_| Ok(())).unwrap_err().to_string().contains("is a folder"));
+}
+
+#[test]
+fn a_column_is_appended() {
+    let folder = tempfile::tempdir().unwrap();
+    let append = |text: &str| {
+        let path = folder.path().join("in.csv");
+        std::fs::write(&path, text).unwrap();
+        let mut out = Vec::new();
+        let value = |row: usize| (row != 1).then(|| (row * 10).to_string());
+        write::append_column(&mut out, &path, "cluster", value).unwrap();
+        String::from_utf8(out).unwrap()
+    };
+    assert_eq!(append("a,b\r\n1,2\r\n\r\n3,4\r\n5,6"), "a,b,cluster\r\n1,2,0\r\n3,4,\r\n5,6,20\n");
+    assert_eq!(append("1 2\n3 4\n5 6\n"), "1 2 0\n3 4 NA\n5 6 20\n");
+    assert_eq!(append("n,x\n\"a\nb\",1\nc,2\n"), "n,x,cluster\n\"a\nb\",1,0\nc,2,\n");
+}
+
+#[cfg(feature = "parquet")]
+mod columnar {
+    use std::sync::Arc;
+
+    use arrow_array::types::Int8Type;
+    use arrow_array::{
+        ArrayRef, BooleanArray, DictionaryArray, Float32Array, Float64Array, Int64Array, RecordBatch,
+        StringArray, TimestampSecondArray,
+    };
+    use parquet::arrow::ArrowWriter;
+
+    use super::*;
+
+    fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
+        RecordBatch::try_from_iter(columns).unwrap()
+    }
+
+    fn parquet(batch: &RecordBatch) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();
+        writer.write(batch).unwrap();
+        writer.close().unwrap();
+        bytes
+    }
+
+    fn arrow_file(batch: &RecordBatch) -> Vec<u8> {
+        let mut writer = arrow_ipc::writer::FileWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+        writer.write(batch).unwrap();
+        writer.finish().unwrap();
+        writer.into_inner().unwrap()
+    }
+
+    fn arrow_stream(batch: &RecordBatch) -> Vec<u8> {
+        let mut writer = arrow_ipc::writer::StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+        writer.write(batch).unwrap();
+        writer.finish().unwrap();
+        writer.into_inner().unwrap()
+    }
+
+    fn mixed() -> RecordBatch {
+        batch(vec![
+            ("x", Arc::new(Float64Array::from(vec![Some(0.5), None, Some(2.5)]))),
+            ("i", Arc::new(Int64Array::from(vec![1, 2, 3]))),
+            ("b", Arc::new(BooleanArray::from(vec![true, false, true]))),
+            ("s", Arc::new(StringArray::from(vec![Some("u"), Some("v"), None]))),
+            ("d", Arc::new(vec!["p", "q", "p"].into_iter().collect::<DictionaryArray<Int8Type>>())),
+            ("t", Arc::new(TimestampSecondArray::from(vec![1, 2, 3]))),
+        ])
+    }
+
+    #[test]
+    fn all_three_containers_hold_the_same() {
+        let mixed = mixed();
+        for (name, bytes) in
+            [("parquet", parquet(&mixed)), ("file", arrow_file(&mixed)), ("stream", arrow_stream(&mixed))]
+        {
+            // The format is found from the bytes.
+            let frame = read_frame_bytes(bytes, name, &ReadOptions::default()).unwrap();
+            assert_eq!((frame.n(), frame.width()), (3, 6), "{name}");
+            assert_eq!(frame.names(), ["x", "i", "b", "s", "d", "t"]);
+            assert_eq!((frame.number(0, 0), frame.number(2, 1), frame.number(1, 2)), (0.5, 3.0, 0.0));
+            assert!(frame.number(1, 0).is_nan());
+            assert_eq!((frame.text(1, 3), frame.text(2, 3), frame.text(1, 4)), (Some("v"), None, Some("q")));
+            let message = Prepare { drop: vec!["s".into(), "d".into()], ..Prepare::default() }
+                .fit(frame.clone())
+                .unwrap_err()
+                .to_string();
+            assert!(message.contains("column 6 \"t\" holds text (\"a value of type Timestamp"), "{message}");
+            let prepare = Prepare {
+                columns: vec!["i".into(), "b".into()],
+                label: Some("d".into()),
+                ..Prepare::default()
+            };
+            let (table, _) = prepare.fit(frame).unwrap();
+            assert_eq!(table.values, Values::F64(vec![1., 1., 2., 0., 3., 1.]));
+            assert_eq!(table.labels.unwrap().codes, [0, 1, 0]);
+        }
+    }
+
+    #[test]
+    fn a_categorical_column_of_gaps_only() {
+        let gaps: DictionaryArray<Int8Type> = vec![None::<&str>, None].into_iter().collect();
+        let batch = batch(vec![("x", Arc::new(Float64Array::from(vec![1.0, 2.0]))), ("g", Arc::new(gaps))]);
+        let frame = read_frame_bytes(arrow_file(&batch), "a", &ReadOptions::default()).unwrap();
+        assert_eq!((frame.text(0, 1), frame.number(1, 0)), (None, 2.0));
+    }
+
+    #[test]
+    fn single_precision_is_kept() {
+        let singles = batch(vec![
+            ("x", Arc::new(Float32Array::from(vec![0.1, 0.2]))),
+            ("y", Arc::new(Float32Array::from(vec![0.3, 0.4]))),
+            ("s", Arc::new(StringArray::from(vec!["u", "v"]))),
+        ]);
+        let frame = read_frame_bytes(parquet(&singles), "p", &options(Format::Parquet)).unwrap();
+        let (table, _) = Prepare { label: Some("s".into()), ..Prepare::default() }.fit(frame).unwrap();
+        assert_eq!(table.values, Values::F32(vec![0.1, 0.3, 0.2, 0.4]));
+    }
+
+    #[test]
+    fn the_kernel_as_a_table_of_entries() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("k.parquet");
+        write::to_file(&path, |out| write::csr_parquet(out, &kernel())).unwrap();
+        let frame = read_frame(&path, &ReadOptions::default()).unwrap();
+        assert_eq!((frame.names().join(","), frame.n()), ("i,j,s".to_string(), 7));
+        assert_eq!([frame.number(4, 0), frame.number(4, 1), frame.number(4, 2)], [1.0, 2.0, 0.125]);
+    }
+
+    #[test]
+    fn damaged_files_are_refused() {
+        let whole = parquet(&mixed());
+        let file = arrow_file(&mixed());
+        for (bytes, format) in [(&whole, Format::Parquet), (&file, Format::Arrow)] {
+            for cut in (0..bytes.len()).step_by(7) {
+                // A cut Arrow file may still be a shorter one; what counts is that nothing breaks.
+                let read = read_frame_bytes(bytes[..cut].to_vec(), "p", &options(format));
+                assert!(read.is_err() || format == Format::Arrow, "{format:?} cut at {cut}");
+            }
+            for at in (0..bytes.len()).step_by(3) {
+                let mut bytes = bytes.clone();
+                bytes[at] ^= 0x55;
+                let _ = read_frame_bytes(bytes, "p", &options(format));
+            }
+        }
+        let message = read_frame_bytes(b"nonsense".to_vec(), "p", &options(Format::Parquet)).unwrap_err();
+        assert!(message.to_string().contains("is no Parquet file"), "{message}");
+        let message = read_frame_bytes(b"FEA1....".to_vec(), "p", &options(Format::Arrow)).unwrap_err();
+        assert!(message.to_string().contains("version 1"), "{message}");
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn random_bytes_never_panic(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..200), which in 0usize..5) {
+        let (mark, format): (&[u8], Format) = [
+            (&b"\x93NUMPY\x01\x00"[..], Format::Npy),
+            (b"%%MatrixMarket matrix coordinate real general\n", Format::Mtx),
+            (b"PK\x03\x04", Format::Npz),
+            (b"PAR1", Format::Parquet),
+            (b"ARROW1", Format::Arrow),
+        ][which];
+        let bytes = [mark, &bytes].concat();
+        let _ = read_frame_bytes(bytes.clone(), "x", &options(format));
+        let _ = read_similarity_bytes(bytes, "x", &options(format));
+    }
+
+    #[test]
+    fn a_random_header_never_panics(header in "[{}'a-z:,_()0-9<>|f ]{0,80}", tail in 0usize..64) {
+        let mut bytes = Cursor::new(Vec::new()).into_inner();
+        bytes.extend(b"\x93NUMPY\x01\x00");
+        bytes.extend((header.len() as u16).to_le_bytes());
+        bytes.extend(header.as_bytes());
+        bytes.extend(vec![1u8; tail]);
+        let _ = npy(&bytes);
+    }
+}

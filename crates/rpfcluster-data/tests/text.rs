@@ -1,0 +1,334 @@
+//! The text reader: every layout it should guess, every input it should refuse with a sentence, and no panic at all.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may fail loudly, like the tests")]
+
+use std::io::Write;
+
+use proptest::prelude::*;
+use rpfcluster_data::{
+    ColumnRef, DataError, Format, Frame, Labels, Missing, Prepare, ReadOptions, Standardize, Table, Values,
+    read_frame, read_frame_bytes, read_labels_bytes,
+};
+
+const TEXT: ReadOptions = ReadOptions { format: Some(Format::Text), header: None };
+
+fn frame(text: &str) -> Frame {
+    read_frame_bytes(text.as_bytes().to_vec(), "t.csv", &TEXT).unwrap()
+}
+
+fn refused(bytes: &[u8]) -> String {
+    read_frame_bytes(bytes.to_vec(), "t.csv", &TEXT).unwrap_err().to_string()
+}
+
+fn table(text: &str) -> Table {
+    Prepare::default().fit(frame(text)).unwrap().0
+}
+
+fn numbers(text: &str) -> Vec<f64> {
+    table(text).values.to_f64().into_owned()
+}
+
+fn columns(names: &[&str]) -> Vec<ColumnRef> {
+    names.iter().map(|n| ColumnRef::from(*n)).collect()
+}
+
+#[test]
+fn every_layout_gives_the_same_numbers() {
+    let expected = [1.0, 0.28, 3.0, 4.0, -5.0, 6e3];
+    for text in [
+        "1.,.28,3\n4,-5,6e3\n",
+        "1.,.28,3\r\n4,-5,6e3",
+        "1.\t.28\t3\n4\t-5\t6e3\n",
+        "1.;.28;3\n4;-5;6e3\n\n",
+        "  1.   .28  3 \n  4 -5\t6e3   \n",
+        " 1. , .28,3\n4,  -5,6e3\n",
+        "\u{feff}1.,.28,3\n4,-5,6e3\n",
+        "# made by hand\n\n% and so on\n1.,.28,3\n\n4,-5,6e3\n",
+        "\"1.\",\".28\",\"3\"\n4,-5,6e3\n",
+        "1.,.28,3\r4,-5,6e3\r",
+        "a,b,c\n1.,.28,3\n4,-5,6e3\n",
+        "a b c\n1. .28 3\n4 -5 6e3\n",
+        "\"a, or A\",\"b\",c\n1.,.28,3\n4,-5,6e3\n",
+        "\u{feff}\"a\",b,c\r\n1.,.28,3\r\n4,-5,6e3\r\n",
+    ] {
+        assert_eq!(numbers(text), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn headers_and_names() {
+    let f = frame("\"sepal, length\",b\n1,2\n");
+    assert!(f.has_header());
+    assert_eq!(f.names(), ["sepal, length", "b"]);
+    let f = frame("1,2\n3,4\n");
+    assert!(!f.has_header());
+    assert_eq!(f.names(), ["c1", "c2"]);
+    // R's write.table names one column fewer than it writes.
+    let f = frame("\"x\" \"y\"\n\"1\" 5.1 3.5\n\"2\" 4.9 3.0\n");
+    assert_eq!((f.names().to_vec(), f.n()), (["row", "x", "y"].map(String::from).to_vec(), 2));
+    let told = ReadOptions { header: Some(true), ..TEXT };
+    let f = read_frame_bytes(b"0,1,2\n5,6,7\n".to_vec(), "t", &told).unwrap();
+    assert_eq!((f.names().to_vec(), f.n()), (["0", "1", "2"].map(String::from).to_vec(), 1));
+}
+
+#[test]
+fn one_column() {
+    assert_eq!(numbers("x\n1\n2\n3\n"), [1.0, 2.0, 3.0]);
+    assert_eq!(numbers("5"), [5.0]);
+}
+
+#[test]
+fn quoted_cells_may_hold_anything() {
+    let f = frame("name,x\n\"a,b\",1\n\"two\nlines\",2\n\"say \"\"hi\"\"\",3\n");
+    let texts: Vec<&str> = (0..3).filter_map(|i| f.text(i, 0)).collect();
+    assert_eq!(texts, ["a,b", "two\nlines", "say \"hi\""]);
+    assert_eq!((f.number(2, 1), f.place(2).line), (3.0, 5));
+}
+
+#[test]
+fn what_is_refused_and_how() {
+    for (bytes, words) in [
+        (&b""[..], "empty"),
+        (b"\n\n  \n", "empty"),
+        (b"# only this\n", "empty"),
+        (b"\xef\xbb\xbf", "empty"),
+        (b"a,b,c\n", "header but no row"),
+        (b"1,2\n3,4\n5\n", "row 3: 1 cell, but the rows above have 2"),
+        (b"x,y\n1,2\n\n3,4,5\n", "row 2 (line 4): 3 cells, but the rows above have 2"),
+        (b"\"x\",y\n\"1\",2\n3,4,5\n", "row 2 (line 3): 3 cells"),
+        (b"a,b,c,d\n1,2\n3,4\n", "the header names 4 columns, but the first row has 2 cells"),
+        (b"\x00\x01\x02\x03", "is not text"),
+        (b"\xff\xfe1\x00", "UTF-16"),
+    ] {
+        let message = refused(bytes);
+        assert!(message.starts_with("t.csv: ") && message.contains(words), "{bytes:?}: {message}");
+    }
+}
+
+#[test]
+fn a_wide_first_row_over_many_short_ones_is_no_allocation() {
+    let mut text = ",".repeat(200_000);
+    text.push_str(&"\n1".repeat(200_000));
+    assert!(refused(text.as_bytes()).contains("row"));
+}
+
+#[test]
+fn text_columns_are_named_with_a_way_out() {
+    let error = |text: &str| Prepare::default().fit(frame(text)).unwrap_err().to_string();
+    assert_eq!(
+        error("a,b,species\n1,2,3\n1,2,setosa\n"),
+        "t.csv: column 3 \"species\" holds text (\"setosa\" in row 2 (line 3)); leave it out with --drop species or \
+         name it with --label species"
+    );
+    assert!(error("1,x\n2,y\n").contains("column 2 holds text (\"x\" in row 1); leave it out with --drop 2"));
+}
+
+#[test]
+fn missing_cells() {
+    let text = "a,b,c\n1,NA,x\n2,?,y\n3,4,x\n5,6,NaN\n7,null,z\n,8,x\n";
+    let prepare = |missing| Prepare { label: Some("c".into()), missing, ..Prepare::default() };
+    let error = |missing| prepare(missing).fit(frame(text)).unwrap_err().to_string();
+    assert!(error(Missing::Error).contains("row 4 (line 5), column 3 \"c\": the label is missing"));
+    let no_label = Prepare { drop: columns(&["c"]), ..Prepare::default() };
+    let message = no_label.fit(frame(text)).unwrap_err().to_string();
+    assert!(message.contains("row 1 (line 2), column 2 \"b\": the value is missing"), "{message}");
+    let (kept, _) = prepare(Missing::Drop).fit(frame(text)).unwrap();
+    assert_eq!((kept.n, kept.rows.clone(), kept.input_row(0)), (1, Some(vec![3]), 3));
+    assert_eq!(kept.labels, Some(Labels { codes: vec![0], names: vec!["x".into()] }));
+    let (filled, how) = Prepare { missing: Missing::Mean, ..no_label.clone() }.fit(frame(text)).unwrap();
+    assert_eq!(how.fill, [3.6, 6.0]);
+    assert_eq!(filled.values, Values::F64(vec![1., 6., 2., 6., 3., 4., 5., 6., 7., 6., 3.6, 8.]));
+    let all = Prepare { missing: Missing::Mean, ..Prepare::default() };
+    let message = all.fit(frame("a,b\n1,NA\n2,NA\n3,?\n")).unwrap_err().to_string();
+    assert!(message.contains("column 2") && message.contains("no value to take the mean of"), "{message}");
+    let drop = Prepare { missing: Missing::Drop, ..Prepare::default() };
+    let message = drop.fit(frame("a,b\n1,NA\nNA,2\n")).unwrap_err().to_string();
+    assert!(message.contains("nothing is left"), "{message}");
+    let message = Prepare::default().fit(frame("a,b\n1,inf\n2,3\n")).unwrap_err().to_string();
+    assert!(message.contains("column 2 \"b\": inf is not a finite number"), "{message}");
+}
+
+#[test]
+fn choosing_columns() {
+    let text = "a,b,2,d\n1,2,3,4\n5,6,7,8\n";
+    let chosen = |names: &[&str], drop: &[&str]| {
+        let prepare = Prepare { columns: columns(names), drop: columns(drop), ..Prepare::default() };
+        prepare.fit(frame(text)).map(|(t, _)| t.values.to_f64().into_owned()).map_err(|e| e.to_string())
+    };
+    assert_eq!(chosen(&["d", "a"], &[]).unwrap(), [4., 1., 8., 5.]);
+    assert_eq!(chosen(&["2"], &[]).unwrap(), [3., 7.], "a name wins over a number");
+    assert_eq!(chosen(&["1"], &[]).unwrap(), [1., 5.]);
+    assert_eq!(chosen(&["1-3"], &["b"]).unwrap(), [1., 3., 5., 7.]);
+    assert!(chosen(&["9"], &[]).unwrap_err().contains("the columns are 1 to 4"));
+    assert!(chosen(&["a", "1"], &[]).unwrap_err().contains("named twice"));
+    assert!(chosen(&["e"], &[]).unwrap_err().contains("did you mean"));
+    assert!(chosen(&[], &["1-4"]).unwrap_err().contains("no column is left"));
+    let long = frame("sepal_length,petal_length\n1,2\n");
+    let message = ColumnRef::from("Sepal_lenght").resolve(&long).unwrap_err().to_string();
+    assert!(message.contains("did you mean \"sepal_length\""), "{message}");
+}
+
+#[test]
+fn duplicate_names() {
+    let f = frame("x,x,y\n1,2,3\n4,5,6\n");
+    let message = ColumnRef::from("x").resolve(&f).unwrap_err().to_string();
+    assert!(message.contains("columns 1, 2") && message.contains("give its number"), "{message}");
+    let (all, how) = Prepare::default().fit(f.clone()).unwrap();
+    assert_eq!(how.apply(f, None).unwrap(), all);
+}
+
+#[test]
+fn a_preparation_is_applied_again_by_name() {
+    let prepare = Prepare {
+        label: Some("class".into()),
+        standardize: Standardize::All,
+        missing: Missing::Mean,
+        ..Prepare::default()
+    };
+    let (fitted, how) = prepare.fit(frame("a,b,k,class\n1,10,7,u\n3,NA,7,v\n5,30,7,u\n")).unwrap();
+    let how: rpfcluster_data::Preparation =
+        serde_json::from_str(&serde_json::to_string(&how).unwrap()).unwrap();
+    let sd = (8.0f64 / 3.0).sqrt();
+    assert_eq!(fitted.values.get(0), -2.0 / sd);
+    assert_eq!((fitted.values.get(2), fitted.values.get(4)), (0.0, 0.0), "constant; filled with the mean");
+    // Other order, an extra column, no label: the same numbers.
+    let again = how.apply(frame("k,z,b,a\n7,x,10,1\n7,x,,3\n7,x,30,5\n"), None).unwrap();
+    assert_eq!(again.values, fitted.values);
+    let damaged = rpfcluster_data::Preparation { scale: vec![1.0], ..how.clone() };
+    assert!(damaged.apply(frame("a,b,k\n1,2,3\n"), None).unwrap_err().to_string().contains("damaged"));
+    let message = how.apply(frame("a,k\n1,2\n3,4\n"), None).unwrap_err().to_string();
+    assert!(message.contains("\"b\" is not there, but the model was made from it"), "{message}");
+}
+
+#[test]
+fn a_preparation_without_names_goes_by_place() {
+    let prepare = Prepare { label: Some("1".into()), ..Prepare::default() };
+    let (fitted, how) = prepare.fit(frame("u,1,2\nv,3,4\n")).unwrap();
+    assert_eq!(how.apply(frame("u,1,2\nv,3,4\n"), None).unwrap().values, fitted.values);
+    assert_eq!(how.apply(frame("1,2\n3,4\n"), None).unwrap().values, fitted.values);
+    assert!(
+        how.apply(frame("1\n3\n"), None)
+            .unwrap_err()
+            .to_string()
+            .contains("column 2 is not there (the file has 1 columns)")
+    );
+}
+
+#[test]
+fn standardising_one_column_leaves_the_others() {
+    let prepare = Prepare { standardize: Standardize::Columns(columns(&["b"])), ..Prepare::default() };
+    let (t, _) = prepare.fit(frame("a,b\n0.998,1\n0.998,3\n")).unwrap();
+    assert_eq!(t.values, Values::F64(vec![0.998, -1.0, 0.998, 1.0]));
+    let hint = table("small,large\n0.1,1000\n0.2,2000\n").scale_hint().unwrap();
+    assert_eq!((hint.largest.as_str(), hint.smallest.as_str()), ("large", "small"));
+    assert!((hint.ratio - 1e4).abs() < 1e-6);
+    assert!(table("a,b\n1,100\n2,200\n").scale_hint().is_none());
+}
+
+#[test]
+fn labels_files() {
+    let read = |text: &str, column: Option<&str>| {
+        let column = column.map(ColumnRef::from);
+        read_labels_bytes(text.as_bytes().to_vec(), "l.csv", Format::Text, column.as_ref())
+    };
+    let ours = read("row,cluster\n1,0\n3,1\n4,0\n", None).unwrap();
+    assert_eq!((ours.rows, ours.labels.codes), (Some(vec![1, 3, 4]), vec![0, 1, 0]));
+    let lines = read("setosa\nvirginica\nsetosa\n", None).unwrap();
+    assert_eq!((lines.rows, lines.labels.names), (None, vec!["setosa".to_string(), "virginica".to_string()]));
+    assert_eq!(read("cluster\n5\n7\n5", None).unwrap().labels.codes, [0, 1, 0]);
+    assert_eq!(read("1.\r\n0.\r\n1\r\n", None).unwrap().labels.codes, [0, 1, 0]);
+    assert_eq!(read("a,b,kind\n1,2,x\n3,4,y\n", Some("kind")).unwrap().labels.names, ["x", "y"]);
+    for (text, words) in [
+        ("a,b\n1,2\n", "none is called \"cluster\""),
+        ("row,cluster\n1,0\n1,1\n", "stands there twice"),
+        ("row,cluster\n0,0\n", "no row number"),
+        ("row,cluster\n1,\n", "label is missing"),
+        ("1\nNA\n", "label is missing"),
+        ("", "no labels"),
+    ] {
+        let message = read(text, None).unwrap_err().to_string();
+        assert!(message.contains(words), "{text:?}: {message}");
+    }
+}
+
+#[test]
+fn gzip_whole_and_cut_short() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    let text: String = (0..5000).map(|i| format!("{i},{}\n", i * i % 97)).collect();
+    encoder.write_all(text.as_bytes()).unwrap();
+    let packed = encoder.finish().unwrap();
+    let path = folder.path().join("a.csv.gz");
+    std::fs::write(&path, &packed).unwrap();
+    assert_eq!(read_frame(&path, &ReadOptions::default()).unwrap().n(), 5000);
+    std::fs::write(&path, &packed[..packed.len() / 2]).unwrap();
+    let message = read_frame(&path, &ReadOptions::default()).unwrap_err().to_string();
+    assert!(message.contains("a.csv.gz") && message.contains("cut short"), "{message}");
+}
+
+#[test]
+fn files_that_are_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = read_frame(folder.path().join("no.csv"), &ReadOptions::default()).unwrap_err();
+    assert!(
+        matches!(missing, DataError::File { .. }) && missing.to_string().ends_with("no.csv: no such file")
+    );
+    let message = read_frame(folder.path(), &ReadOptions::default()).unwrap_err().to_string();
+    assert!(message.contains("is a folder"), "{message}");
+}
+
+#[test]
+fn many_chunks_equal_one_by_one() {
+    // Over a megabyte, so several tasks; empty lines and text cells fall anywhere.
+    let mut text = String::from("x,y,name\n");
+    let n = 120_000;
+    for i in 0..n {
+        if i % 1000 == 7 {
+            text.push('\n');
+        }
+        text.push_str(&format!("{},{}.{:03},n{}\n", i, i % 13, i % 1000, i % 5));
+    }
+    let f = frame(&text);
+    assert_eq!(f.n(), n);
+    for i in 0..n {
+        assert_eq!(f.number(i, 0), i as f64);
+        assert_eq!(f.text(i, 2), Some(format!("n{}", i % 5).as_str()));
+    }
+    assert_eq!(f.place(n - 1).line, n + 1 + n / 1000);
+    let broken = format!("{text}1,2\n");
+    let message = refused(broken.as_bytes());
+    assert!(message.contains(&format!("row {} (line {}): 2 cells", n + 1, n + 2 + n / 1000)), "{message}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn random_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300), gz: bool) {
+        let options = if gz { ReadOptions::default() } else { TEXT };
+        if let Ok(f) = read_frame_bytes(bytes.clone(), "t", &options) {
+            let _ = Prepare { missing: Missing::Mean, standardize: Standardize::All, ..Prepare::default() }.fit(f);
+        }
+        let _ = read_labels_bytes(bytes, "t", Format::Text, None);
+    }
+
+    #[test]
+    fn random_tables_never_panic(text in "[-0-9.,;\t \"\r\nae?#N]{0,200}", header in proptest::option::of(any::<bool>())) {
+        let options = ReadOptions { header, ..TEXT };
+        if let Ok(f) = read_frame_bytes(text.clone().into_bytes(), "t", &options) {
+            prop_assert!(f.n() > 0 && f.width() > 0);
+            let prepare = Prepare { label: Some("1".into()), missing: Missing::Drop, ..Prepare::default() };
+            if let Ok((t, how)) = prepare.fit(f.clone()) {
+                prop_assert_eq!(t.values.len(), t.n * t.d());
+                let _ = how.apply(f, None);
+            }
+        }
+        let _ = read_labels_bytes(text.into_bytes(), "t", Format::Text, None);
+    }
+
+    #[test]
+    fn numbers_survive(rows in 1usize..20, values in proptest::collection::vec(proptest::num::f64::NORMAL, 60)) {
+        let values = &values[..rows * 3];
+        let text: String = values.chunks(3).map(|r| format!("{},{:e},{}\n", r[0], r[1], r[2])).collect();
+        prop_assert_eq!(numbers(&text), values);
+    }
+}

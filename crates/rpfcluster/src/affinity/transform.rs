@@ -1,0 +1,39 @@
+//! The scalar maps from a share of trees to a weight. A count has T + 1 possible values: each map is one table.
+
+use crate::error::{Result, parameter};
+
+/// Whether a point is similar to itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Diagonal {
+    /// S_ii = 1, as the paper has it.
+    #[default]
+    Keep,
+    /// S_ii is treated like a pair below the threshold: at small bandwidths the diagonal no longer swamps the rest.
+    Drop,
+}
+
+/// `exp((s - 1) / beta2)`: the paper's exp(s / beta2) divided by its largest value, which changes no normalised cut
+/// and overflows nowhere. Returns the constant of pruned pairs (s = 0) and, for each count, what is added to it.
+pub(crate) fn exponential(beta2: f64, trees: usize) -> Result<(f64, Vec<f64>)> {
+    if !(beta2.is_finite() && beta2 > 0.0) {
+        return Err(parameter("beta2", beta2, "above 0"));
+    }
+    let constant = (-1.0 / beta2).exp();
+    // exp((s-1)/b) - exp(-1/b) = exp(-1/b) (exp(s/b) - 1), without cancellation for small s/b.
+    let table = (0..=trees)
+        .map(|count| {
+            let s = count as f64 / trees as f64;
+            if s / beta2 < 1.0 { constant * (s / beta2).exp_m1() } else { ((s - 1.0) / beta2).exp() - constant }
+        })
+        .collect();
+    Ok((constant, table))
+}
+
+/// `s^power` for each count.
+pub(crate) fn powers(power: f64, trees: usize) -> Result<Vec<f64>> {
+    if !(power.is_finite() && power > 0.0 && power <= 1000.0) {
+        return Err(parameter("power", power, "above 0 and at most 1000"));
+    }
+    Ok((0..=trees).map(|count| (count as f64 / trees as f64).powf(power)).collect())
+}

@@ -1,0 +1,132 @@
+//! The sparse affinity against its dense self, the checks of precomputed matrices, components.
+
+mod common;
+
+use common::{clique, graph, random_graph};
+use rpfcluster::affinity::{Affinity, Components, Masked, SparseAffinity, Weights};
+use rpfcluster::rng::{Purpose, Stream};
+
+fn full(a: &dyn Affinity) -> Vec<f64> {
+    let n = a.n();
+    let mut m = vec![0.0; n * n];
+    for (j, column) in m.chunks_mut(n).enumerate() {
+        a.column(j, column);
+    }
+    m
+}
+
+fn same_as_full(a: &dyn Affinity) {
+    let (n, m) = (a.n(), full(a));
+    let mut s = Stream::new(3, Purpose::Shapes, 0, 0);
+    for b in 1..=20 {
+        let x: Vec<f64> = (0..n * b).map(|_| s.normal()).collect();
+        let mut y = vec![f64::NAN; n * b];
+        a.apply(&x, &mut y, b);
+        for i in 0..n {
+            for c in 0..b {
+                let sum: f64 = (0..n).map(|j| m[j * n + i] * x[j * b + c]).sum();
+                assert!((sum - y[i * b + c]).abs() < 1e-11, "b = {b}");
+            }
+        }
+    }
+    for (i, d) in a.degrees().iter().enumerate() {
+        assert!((d - m[i * n..][..n].iter().sum::<f64>()).abs() < 1e-11);
+    }
+}
+
+#[test]
+fn products_and_parts_equal_the_dense_ones() {
+    for constant in [0.0, 0.25] {
+        let a = graph(70, constant, &random_graph(70, 100, 4));
+        same_as_full(&a);
+        let rows: Vec<u32> = (0..70).filter(|i| i % 3 != 1).collect();
+        let (part, masked) = (a.restrict(&rows), Masked::new(&a, &rows));
+        same_as_full(part.as_ref());
+        same_as_full(&masked);
+        let (m, whole) = (full(part.as_ref()), full(&a));
+        assert_eq!(m, full(&masked));
+        for (i, r) in rows.iter().enumerate() {
+            for (j, c) in rows.iter().enumerate() {
+                assert_eq!(m[i * rows.len() + j], whole[*r as usize * 70 + *c as usize]);
+            }
+        }
+        assert_eq!(part.components(), masked.components());
+        assert_eq!(part.components().is_none(), constant > 0.0);
+        let inner = masked.restrict(&[0, 5, 7]);
+        assert_eq!(full(inner.as_ref()), full(a.restrict(&[rows[0], rows[5], rows[7]]).as_ref()));
+    }
+}
+
+#[test]
+fn a_table_of_counts_is_a_list_of_values() {
+    let a = graph(30, 0.1, &random_graph(30, 40, 9));
+    let counts: Vec<u16> = (0..a.indices().len()).map(|e| (a.weights().get(e) * 10.0) as u16).collect();
+    let table: Vec<f64> = (0..100).map(|c| f64::from(c) * 0.5).collect();
+    let values: Vec<f64> = counts.iter().map(|c| table[*c as usize]).collect();
+    let make = |w| SparseAffinity::new(0.1, a.indptr().to_vec(), a.indices().to_vec(), w).unwrap();
+    let by_table = make(Weights::Table { counts: counts.clone(), table });
+    assert_eq!(full(&by_table), full(&make(Weights::Values(values))));
+    let double = by_table.with_table(0.2, (0..100).map(f64::from).collect()).unwrap();
+    assert!(
+        (double.degrees()[3]
+            - 2.0 * make(Weights::Values(vec![0.0; counts.len()])).degrees()[3]
+            - counts[a.indptr()[3]..a.indptr()[4]].iter().map(|c| f64::from(*c)).sum::<f64>())
+        .abs()
+            < 1e-12
+    );
+    assert!(
+        SparseAffinity::new(0.0, vec![0, 1], vec![0], Weights::Table { counts: vec![3], table: vec![1.0] })
+            .is_err()
+    );
+}
+
+#[test]
+fn precomputed_matrices_are_checked() {
+    let dense = |m: &[f64], n| SparseAffinity::precomputed_dense(m, n).map_err(|e| e.to_string());
+    assert!(dense(&[1.0, 0.5, 0.5, 1.0], 2).is_ok());
+    assert!(dense(&[1.0, 0.5, 0.5 + 1e-10, 1.0], 2).is_ok());
+    let says = |m: &[f64], n, words: &str| {
+        let message = dense(m, n).err().unwrap();
+        assert!(message.contains(words), "{message}");
+    };
+    says(&[1.0, 0.5, 0.5], 2, "not square");
+    says(&[1.0, 0.5, 0.4, 1.0], 2, "row 1, column 2 is 0.5");
+    says(&[1.0, f64::NAN, 0.4, 1.0], 2, "NaN in row 1, column 2");
+    says(&[1.0, 0.5, 0.5, -1.0], 2, "-1 in row 2, column 2");
+    says(&[1.0, 0.0, 0.0, 0.0], 2, "only zeros in row 2");
+    let sparse = |p: &[usize], i: &[u32], v: &[f64], n| {
+        SparseAffinity::precomputed_sparse(p.to_vec(), i.to_vec(), v.to_vec(), n).map_err(|e| e.to_string())
+    };
+    let a = sparse(&[0, 2, 4], &[1, 0, 0, 1], &[0.5, 1.0, 0.5, 1.0], 2).unwrap();
+    assert_eq!(full(&a), [1.0, 0.5, 0.5, 1.0]);
+    let says = |p: &[usize], i: &[u32], v: &[f64], words: &str| {
+        let message = sparse(p, i, v, 2).err().unwrap();
+        assert!(message.contains(words), "{message}");
+    };
+    says(&[0, 1], &[0], &[1.0], "2 given, 3 needed");
+    says(&[0, 1, 2], &[0, 2], &[1.0, 1.0], "not square: row 2 has an entry in column 3");
+    says(&[0, 2, 3], &[0, 1, 1], &[1.0, 0.5, 1.0], "row 1, column 2 is 0.5, but row 2, column 1 is 0");
+    says(&[0, 1, 1], &[0], &[1.0], "only zeros in row 2");
+    says(&[0, 1, 2], &[0, 1], &[1.0, -2.0], "-2 in row 2, column 2");
+    says(&[0, 2, 2], &[0, 0], &[1.0, 1.0], "row 1 out of order at column 1");
+    says(&[0, 5, 2], &[0, 1], &[1.0, 1.0], "row 1");
+    says(&[0, 1, 2], &[0, 1], &[1.0], "1 given, 2 needed");
+}
+
+#[test]
+fn components_and_merging() {
+    let mut edges = clique(2, 4, 1.0);
+    edges.extend([(0, 7, 1.0), (1, 1, 1.0), (6, 8, 1.0), (8, 9, 1.0)]);
+    let c = graph(10, 0.0, &edges).components().unwrap();
+    assert_eq!(c, Components { of: vec![0, 1, 2, 2, 2, 2, 3, 0, 3, 3], sizes: vec![2, 1, 4, 3] });
+    assert_eq!(c.rows()[3], [6, 8, 9]);
+    // 1 (one point) goes to 3, its most similar; then 0 (two points) to the largest of equals, 2 and {1, 3}: lowest.
+    let alike = |a: usize, b: usize| if (a.min(b), a.max(b)) == (1, 3) { 1.0 } else { 0.0 };
+    let two = c.merge_to(2, alike);
+    assert_eq!(two.of, [0, 1, 0, 0, 0, 0, 1, 0, 1, 1]);
+    assert_eq!(two.sizes, [6, 4]);
+    assert_eq!(c.merge_into_largest(2).of, [0, 0, 0, 0, 0, 0, 1, 0, 1, 1]);
+    assert_eq!(c.merge_to(2, |_, _| 0.0), c.merge_into_largest(2));
+    assert_eq!(c.merge_to(9, |_, _| 0.0), c);
+    assert_eq!(c.merge_to(1, |_, _| 0.0).sizes, [10]);
+}
