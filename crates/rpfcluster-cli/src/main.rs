@@ -1,2 +1,23 @@
-//! The command `rpf`.
-fn main() {}
+//! The command `rpf`: a door to the library. What was typed is parsed in [`args`], checked in [`resolve`], done by one
+//! file of [`commands`] a verb, and printed by [`output`] alone.
+
+mod args;
+mod clock;
+mod commands;
+mod config;
+mod engine;
+mod exit;
+mod kernel_file;
+mod model;
+mod output;
+mod progress;
+mod report;
+mod resolve;
+mod session;
+
+fn main() -> std::process::ExitCode {
+    exit::guarded(|| {
+        progress::catch_interrupts()?;
+        commands::run(config::parse(std::env::args_os().collect())?)
+    })
+}

@@ -2,6 +2,7 @@
 //!
 //! Each array of all trees is one section; the number of inner nodes of each tree says where one tree ends.
 
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -125,12 +126,8 @@ impl Forest {
 
     /// The model file's bytes.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let small = self.encode()?;
-        let mut sections = Sections::default();
-        self.add_sections(&small, &mut sections);
         let mut bytes = Vec::new();
-        let written = sections.write(&mut bytes);
-        written.map_err(|e| Error::Model { problem: format!("cannot be written: {e}") })?;
+        self.write_with(&mut bytes, &[])?;
         Ok(bytes)
     }
 
@@ -141,10 +138,46 @@ impl Forest {
 
     /// Writes a model file, whole or not at all.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.save_with(path, &[])
+    }
+
+    /// As [`Forest::save`], with sections of the caller's own beside the forest's: what is read again through
+    /// [`Container::section`]. A name has one to eight bytes and is not one of the forest's.
+    pub fn save_with(&self, path: impl AsRef<Path>, extra: &[(&str, &[u8])]) -> Result<()> {
         let small = self.encode()?;
+        self.all_sections(&small, extra)?.save(path.as_ref())
+    }
+
+    /// The bytes [`Forest::save_with`] writes, onto anything that can be written to.
+    ///
+    /// ```
+    /// # use rpfcluster::{Forest, ForestParams, Points, model::Container};
+    /// # let points = Points::new(&[0.0, 1.0, 2.0], 3, 1)?;
+    /// let forest = Forest::grow(&points, &ForestParams { trees: 2, ..Default::default() })?;
+    /// let mut bytes = Vec::new();
+    /// forest.write_with(&mut bytes, &[("meta", b"{}")])?;
+    /// assert_eq!(Container::parse(&bytes)?.section("meta")?, b"{}");
+    /// assert_eq!(Forest::from_bytes(&bytes)?, forest);
+    /// assert!(forest.write_with(&mut bytes, &[("members", b"")]).is_err());
+    /// # Ok::<(), rpfcluster::Error>(())
+    /// ```
+    pub fn write_with(&self, out: &mut dyn Write, extra: &[(&str, &[u8])]) -> Result<()> {
+        let small = self.encode()?;
+        let written = self.all_sections(&small, extra)?.write(out);
+        written.map_err(|e| Error::System { what: "writing the model".into(), problem: e.to_string() })
+    }
+
+    fn all_sections<'a>(&'a self, small: &'a Encoded, extra: &[(&str, &'a [u8])]) -> Result<Sections<'a>> {
         let mut sections = Sections::default();
-        self.add_sections(&small, &mut sections);
-        sections.save(path.as_ref())
+        self.add_sections(small, &mut sections);
+        for (name, bytes) in extra {
+            if !(1..=8).contains(&name.len()) || sections.has(name) {
+                let expected = "one to eight bytes long and no section of the forest";
+                return Err(crate::error::parameter("section", name, expected));
+            }
+            sections.add(name, vec![Piece::Bytes(bytes)]);
+        }
+        Ok(sections)
     }
 
     /// Reads the forest of a model file.

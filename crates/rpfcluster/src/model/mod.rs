@@ -80,6 +80,11 @@ impl<'a> Sections<'a> {
         self.list.push((tag(name), pieces));
     }
 
+    /// Whether a section of this name was added.
+    pub fn has(&self, name: &str) -> bool {
+        self.list.iter().any(|(n, _)| *n == tag(name))
+    }
+
     /// Writes the whole file.
     pub fn write(&self, out: &mut dyn Write) -> std::io::Result<()> {
         let mut offset = (HEADER + ENTRY * self.list.len()).next_multiple_of(ALIGN);
@@ -129,12 +134,17 @@ impl<'a> Sections<'a> {
         Ok(())
     }
 
-    /// Writes the file whole or not at all: a temporary file beside it, then a rename.
+    /// Writes the file whole or not at all: a temporary file beside it, then a rename. A device or a pipe is written
+    /// to as it is, since a rename would put a file in its place.
     pub fn save(&self, path: &Path) -> Result<()> {
         let failed = |e: std::io::Error| Error::System {
             what: format!("writing {}", path.display()),
             problem: e.to_string(),
         };
+        if std::fs::metadata(path).is_ok_and(|m| !m.is_file()) {
+            let opened = std::fs::OpenOptions::new().write(true).open(path);
+            return opened.and_then(|mut device| self.write(&mut device)).map_err(failed);
+        }
         let mut name = path.file_name().unwrap_or_default().to_os_string();
         name.push(format!(".{}.tmp", std::process::id()));
         let temporary = path.with_file_name(name);

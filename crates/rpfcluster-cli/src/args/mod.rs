@@ -1,0 +1,50 @@
+//! The command line as typed. Nothing is checked here beyond the shape of each value; `resolve` does that.
+//!
+//! Options have no defaults here, so that a value of `--config` can stand where the command line says nothing; the help
+//! text names the default that `resolve` puts.
+
+mod shared;
+mod values;
+mod verbs;
+
+use clap::{Parser, Subcommand};
+
+pub use shared::{DataArgs, ForestArgs, RunArgs};
+pub use values::MinNode;
+pub use verbs::{CompletionsArgs, DemoArgs, InspectArgs, KernelArgs, NeighborsArgs, ScoreArgs};
+
+const EXAMPLES: &str = "\
+Examples:
+  rpf demo                                      see it work on the Iris data
+  rpf kernel data.csv --label class -o s.npz    similarity of all rows, for SciPy
+  rpf neighbors data.parquet -n 10 -o nn.csv    ten nearest rows of every row
+  rpf score labels.csv --truth classes.csv      labels against known classes
+
+Exit status: 0 done, 1 the data or a file is at fault, 2 the command line is at fault.";
+
+/// Random projection forests, the similarity kernel they learn, and clustering built on it.
+#[derive(Debug, Parser)]
+#[command(name = "rpf", version, about, after_help = EXAMPLES, max_term_width = 100)]
+#[command(arg_required_else_help = true, subcommand_required = true, disable_help_subcommand = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+/// One verb a file of `commands`.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// See it work: the embedded Iris data, its forest and its kernel, as a table and a picture
+    Demo(DemoArgs),
+    /// Write the similarity of all pairs of rows as .npz, .mtx, .npy or .parquet
+    Kernel(KernelArgs),
+    /// List the nearest rows of every row: those that share the most leaves
+    Neighbors(NeighborsArgs),
+    /// Score labels against known classes
+    Score(ScoreArgs),
+    /// Show what is in a model file
+    Inspect(InspectArgs),
+    /// Print a completion script for a shell
+    Completions(CompletionsArgs),
+}

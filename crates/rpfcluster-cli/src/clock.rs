@@ -1,0 +1,67 @@
+//! Where the time went and how much memory it took: collected in one place, so that every `--json` says the same.
+
+use std::sync::Mutex;
+use std::time::Instant;
+
+use serde_json::{Map, Value};
+
+/// Seconds of each stage, in the order in which they came.
+pub struct Clock {
+    start: Instant,
+    stages: Mutex<Vec<(&'static str, f64)>>,
+}
+
+impl Clock {
+    /// Starts the total.
+    pub fn new() -> Self {
+        Clock { start: Instant::now(), stages: Mutex::new(Vec::new()) }
+    }
+
+    /// Does the work and books its time under `stage`; a stage met twice is added up.
+    pub fn time<T>(&self, stage: &'static str, work: impl FnOnce() -> T) -> T {
+        let since = Instant::now();
+        let done = work();
+        let seconds = since.elapsed().as_secs_f64();
+        if let Ok(mut stages) = self.stages.lock() {
+            match stages.iter_mut().find(|(name, _)| *name == stage) {
+                Some((_, sum)) => *sum += seconds,
+                None => stages.push((stage, seconds)),
+            }
+        }
+        done
+    }
+
+    /// Seconds of one stage so far.
+    pub fn seconds_of(&self, stage: &str) -> f64 {
+        let found = self.stages.lock().ok().and_then(|s| s.iter().find(|(name, _)| *name == stage).copied());
+        found.map_or(0.0, |(_, seconds)| seconds)
+    }
+
+    /// The `seconds` of a JSON object: every stage, and the total.
+    pub fn seconds(&self) -> Value {
+        let round = |seconds: f64| Value::from((seconds * 1e6).round() / 1e6);
+        let mut object = Map::new();
+        if let Ok(stages) = self.stages.lock() {
+            object.extend(stages.iter().map(|(name, seconds)| (name.to_string(), round(*seconds))));
+        }
+        object.insert("total".into(), round(self.start.elapsed().as_secs_f64()));
+        Value::Object(object)
+    }
+}
+
+/// A line `key:  12 kB` of a file of the proc file system, in bytes.
+fn proc_bytes(path: &str, key: &str) -> Option<u64> {
+    let text = std::fs::read_to_string(path).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
+    Some(line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()? * 1024)
+}
+
+/// The most memory the process has held; `None` where the system does not say.
+pub fn peak_bytes() -> Option<u64> {
+    proc_bytes("/proc/self/status", "VmHWM")
+}
+
+/// Memory that can still be had; `None` where the system does not say.
+pub fn available_bytes() -> Option<u64> {
+    proc_bytes("/proc/meminfo", "MemAvailable")
+}

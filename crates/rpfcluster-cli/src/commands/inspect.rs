@@ -1,0 +1,132 @@
+//! `rpf inspect`: what is in a model file, for people and as JSON.
+
+use rpfcluster::{Precision, model};
+use serde_json::{Map, json};
+
+use crate::args::InspectArgs;
+use crate::exit::{Failure, Outcome};
+use crate::model::Model;
+use crate::output;
+
+/// Leaves, depths and leaf sizes of a forest, in a few numbers.
+struct Shape {
+    leaves: usize,
+    depth_mean: f64,
+    depth_max: usize,
+    mean_leaf: f64,
+}
+
+/// Reads the file and prints what it holds.
+pub fn run(args: &InspectArgs) -> Outcome {
+    let model = crate::model::load(&args.model)?;
+    let leaves = model.forest.leaves();
+    let depths = model.forest.depths();
+    let shape = Shape {
+        leaves: leaves.columns(),
+        depth_mean: depths.iter().sum::<usize>() as f64 / depths.len().max(1) as f64,
+        depth_max: depths.iter().max().copied().unwrap_or(0),
+        mean_leaf: leaves.mean_leaf(),
+    };
+    if args.json { print_json(&model, &shape) } else { print_text(args, &model, &shape) }
+}
+
+fn print_json(model: &Model, shape: &Shape) -> Outcome {
+    let forest = &model.forest;
+    let sections: Map<_, _> = model.sections.iter().map(|(name, size)| (name.clone(), json!(size))).collect();
+    output::print_json(&json!({
+        "command": "inspect",
+        "version": env!("CARGO_PKG_VERSION"),
+        "format": model::VERSION,
+        "n": forest.n(),
+        "d": forest.d(),
+        "seed": forest.params().seed,
+        "params": forest.params(),
+        "precision": forest.precision(),
+        "trees": forest.trees(),
+        "leaves": shape.leaves,
+        "depth": { "mean": shape.depth_mean, "max": shape.depth_max },
+        "mean_leaf": shape.mean_leaf,
+        "columns": model.meta.as_ref().map(|m| &m.preparation.columns),
+        "meta": model.meta,
+        "sections": sections,
+        "bytes": model.size,
+    }))
+}
+
+fn print_text(args: &InspectArgs, model: &Model, shape: &Shape) -> Outcome {
+    let forest = &model.forest;
+    let params = forest.params();
+    let width = match forest.precision() {
+        Precision::F32 => "single",
+        Precision::F64 => "double",
+    };
+    let mut lines = vec![
+        ("file", format!("{}, {}", args.model.display(), output::size(model.size as u64))),
+        ("format", format!("version {}", model::VERSION)),
+        ("grown on", format!("{} rows, {} columns, {width} precision", forest.n(), forest.d())),
+        (
+            "parameters",
+            format!(
+                "trees {}, min-node {}, split {}, direction {}, candidates {}, seed {}",
+                params.trees,
+                params.min_node,
+                word(&params.split)?,
+                word(&params.direction)?,
+                params.candidates,
+                params.seed
+            ),
+        ),
+        ("leaves", format!("{} in {} trees", shape.leaves, forest.trees())),
+        ("depth", format!("mean {:.1}, deepest {}", shape.depth_mean, shape.depth_max)),
+        (
+            "leaf",
+            format!("a row shares its leaf with {:.1} rows on average, itself included", shape.mean_leaf),
+        ),
+    ];
+    if let Some(meta) = &model.meta {
+        let p = &meta.preparation;
+        lines.push(("written by", meta.written_by.clone()));
+        lines.push(("columns", listed(&p.columns)));
+        if let Some(label) = &meta.label {
+            lines.push(("label", label.clone()));
+        }
+        let scaled: Vec<String> = p
+            .columns
+            .iter()
+            .zip(p.center.iter().zip(&p.scale))
+            .filter(|(_, (center, scale))| **center != 0.0 || **scale != 1.0)
+            .map(|(name, _)| name.clone())
+            .collect();
+        let scaled = match scaled.len() {
+            0 => "none".to_string(),
+            all if all == p.columns.len() => "all".to_string(),
+            _ => listed(&scaled),
+        };
+        lines.push(("standardised", scaled));
+        lines.push(("missing", word(&p.missing)?));
+        if let Some(rows) = &meta.rows {
+            lines.push(("rows", format!("{} of the input; others had missing values", rows.len())));
+        }
+    }
+    let sections: Vec<String> =
+        model.sections.iter().map(|(name, size)| format!("{name} {}", output::size(*size as u64))).collect();
+    lines.push(("sections", sections.join(", ")));
+    let text: String = lines.iter().map(|(name, value)| format!("{name:<13} {value}\n")).collect();
+    output::print(&text)
+}
+
+/// The name a value has in JSON and on the command line.
+fn word(value: &impl serde::Serialize) -> Outcome<String> {
+    let value = serde_json::to_value(value).map_err(|e| Failure::data(e.to_string()))?;
+    Ok(value.as_str().unwrap_or_default().to_string())
+}
+
+/// The first names of many.
+fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 12;
+    let mut text = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    if names.len() > SHOWN {
+        text.push_str(&format!(", … ({} in all)", names.len()));
+    }
+    text
+}

@@ -1,0 +1,111 @@
+//! `rpf kernel`: from a table to its similarity matrix on disk.
+
+use rpfcluster::kernel::Neighbors;
+use rpfcluster::{Forest, SparseKernel};
+use rpfcluster_data::Table;
+
+use crate::args::KernelArgs;
+use crate::exit::{Failure, Outcome};
+use crate::kernel_file::{self, KernelFormat};
+use crate::model::{self, Meta};
+use crate::session::Session;
+use crate::{engine, resolve};
+
+/// Bytes a kept pair takes: column, count, and its similarity while it is written.
+const PAIR: u64 = 4 + 2 + 8;
+
+/// Reads, grows, counts, writes.
+pub fn run(args: &KernelArgs) -> Outcome {
+    let session = Session::new(&args.run);
+    let format = KernelFormat::of(&args.output)?;
+    let params = resolve::forest(&args.forest)?;
+    let min = args.min.map(|min| resolve::share("--min", min)).transpose()?.unwrap_or(0.0);
+    let top = args.top.map(|top| resolve::positive("--top", top)).transpose()?;
+    resolve::outputs(
+        &args.data.data,
+        &[("--output", Some(&args.output)), ("--model", args.model.as_deref())],
+    )?;
+    session.on_threads(|| {
+        let (table, preparation) = engine::load(&session, &args.data)?;
+        if format == KernelFormat::Npy {
+            let bytes = (table.n as u64).saturating_mul(table.n as u64).saturating_mul(8);
+            let remedy = "write .npz with --min or --top, or raise --memory-limit";
+            session.check_memory(&format!("the dense kernel of {} rows", table.n), bytes, remedy)?;
+        }
+        let forest = engine::grow(&session, &table, &params)?;
+        let kernel = session.clock.time("kernel", || kept(&session, &forest, &table, min, top))?;
+        session.clock.time("write", || {
+            kernel_file::save(&args.output, format, &kernel)?;
+            match &args.model {
+                Some(path) => {
+                    let label = args.data.label.as_ref().map(|l| l.0.clone());
+                    let saved = model::save(path, &forest, &Meta::new(&table, preparation, label));
+                    // Both or none: a kernel without the model asked for would look like success.
+                    if saved.is_err() && args.output.is_file() {
+                        let _ = std::fs::remove_file(&args.output);
+                    }
+                    saved
+                }
+                None => Ok(()),
+            }
+        })?;
+        let (n, pairs) = (kernel.rows, kernel.pairs());
+        if args.json {
+            let mut object = session.head("kernel", n, table.d(), &params);
+            object.insert("output".into(), args.output.display().to_string().into());
+            object.insert("min".into(), min.into());
+            object.insert("top".into(), top.into());
+            object.insert("pairs".into(), pairs.into());
+            return session.finish_json(object);
+        }
+        session.note(&format!("wrote {}: {n} x {n}, {pairs} entries", args.output.display()));
+        Ok(())
+    })
+}
+
+/// The pairs asked for, diagonal included.
+fn kept(
+    session: &Session,
+    forest: &Forest,
+    table: &Table,
+    min: f64,
+    top: Option<usize>,
+) -> Outcome<SparseKernel> {
+    let leaves = forest.leaves();
+    let remedy = "keep fewer pairs with --min or --top, or raise --memory-limit";
+    let Some(top) = top else {
+        let pairs = engine::estimated_pairs(forest, table, min, &session.progress)?;
+        session.check_memory(&format!("a kernel of about {pairs} pairs"), pairs * PAIR, remedy)?;
+        return Ok(leaves.sparse_observed(min, &session.progress)?);
+    };
+    let most = table.n as u64 * (2 * top as u64 + 1).min(table.n as u64);
+    session.check_memory(&format!("a kernel of up to {most} pairs"), most * (PAIR + 12), remedy)?;
+    union(&leaves.top_k_observed(top, &session.progress)?, min)
+}
+
+/// Pairs of which either names the other, and the diagonal, as compressed rows.
+fn union(neighbors: &Neighbors, min: f64) -> Outcome<SparseKernel> {
+    let (n, trees) = (neighbors.n(), neighbors.trees());
+    let whole = u16::try_from(trees).map_err(|_| Failure::usage("--trees is too large"))?;
+    let mut pairs: Vec<(u32, u32, u16)> = Vec::with_capacity(n * (2 * neighbors.k() + 1));
+    for i in 0..n {
+        pairs.push((i as u32, i as u32, whole));
+        let (columns, counts) = neighbors.row(i);
+        for (&j, &count) in columns.iter().zip(counts) {
+            if f64::from(count) / trees as f64 >= min {
+                pairs.extend([(i as u32, j, count), (j, i as u32, count)]);
+            }
+        }
+    }
+    pairs.sort_unstable();
+    pairs.dedup();
+    let mut starts = vec![0usize; n + 1];
+    for (i, ..) in &pairs {
+        starts[*i as usize + 1] += 1;
+    }
+    for i in 0..n {
+        starts[i + 1] += starts[i];
+    }
+    let (indices, counts) = pairs.into_iter().map(|(_, j, count)| (j, count)).unzip();
+    Ok(SparseKernel { rows: n, columns: n, starts, indices, counts, trees })
+}

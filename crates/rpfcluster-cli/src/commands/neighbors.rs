@@ -1,0 +1,135 @@
+//! `rpf neighbors`: the rows that share the most leaves with each row, or the nearest of them.
+
+use std::io::{self, Write};
+
+use rpfcluster::ForestParams;
+use rpfcluster::kernel::{Neighbors, Reranked};
+
+use crate::args::NeighborsArgs;
+use crate::exit::{Failure, Outcome};
+use crate::session::Session;
+use crate::{engine, model, output, resolve};
+
+/// Reads, grows or loads, counts, writes.
+pub fn run(args: &NeighborsArgs) -> Outcome {
+    let session = Session::new(&args.run);
+    let wanted = resolve::positive("--neighbors", args.neighbors)?;
+    resolve::outputs(&args.data.data, &[("--output", args.output.as_deref())])?;
+    session.on_threads(|| match &args.against {
+        Some(path) => against(&session, args, path, wanted),
+        None => among(&session, args, wanted),
+    })
+}
+
+/// Neighbours among the rows of the table itself.
+fn among(session: &Session, args: &NeighborsArgs, wanted: usize) -> Outcome {
+    let params = resolve::forest(&args.forest)?;
+    let pool = args.pool.map(|pool| resolve::positive("--pool", pool)).transpose()?;
+    if let Some(pool) = pool.filter(|pool| *pool < wanted) {
+        return Err(Failure::usage(format!("--pool is {pool}, but must be at least --neighbors, {wanted}")));
+    }
+    let (table, _) = engine::load(session, &args.data)?;
+    enough(wanted, table.n.saturating_sub(1), &table.source)?;
+    let looked = if args.exact { pool.unwrap_or((wanted * 10).max(100)).min(table.n - 1) } else { wanted };
+    fits(session, table.n, looked)?;
+    let forest = engine::grow(session, &table, &params)?;
+    let found = session.clock.time("kernel", || forest.leaves().top_k_observed(looked, &session.progress))?;
+    let exact = args.exact.then(|| engine::nearest(session, &table, &found, wanted)).transpose()?;
+    let row = |i: usize| table.input_row(i);
+    write(session, args, &found, exact.as_ref(), row, row)?;
+    finish(session, args, table.n, table.d(), &params)
+}
+
+/// Neighbours among the rows a model was grown on.
+fn against(session: &Session, args: &NeighborsArgs, path: &std::path::Path, wanted: usize) -> Outcome {
+    let model = session.clock.time("model", || model::load(path))?;
+    let Some(meta) = &model.meta else {
+        return Err(Failure::data(format!(
+            "{}: the model does not say from which columns it was made; make it with rpf kernel --model",
+            path.display()
+        )));
+    };
+    let frame = engine::read(session, &args.data)?;
+    let table = session.clock.time("read", || meta.preparation.apply(frame, args.data.label.as_ref()))?;
+    enough(wanted, model.forest.n(), &path.display().to_string())?;
+    fits(session, table.n, wanted)?;
+    let codes = engine::route(session, &model.forest, &table)?;
+    let leaves = model.forest.leaves();
+    let found = session.clock.time("kernel", || leaves.top_k_of(&codes, wanted, &session.progress))?;
+    write(session, args, &found, None, |i| table.input_row(i), |j| meta.input_row(j))?;
+    finish(session, args, table.n, table.d(), model.forest.params())
+}
+
+fn enough(wanted: usize, there: usize, source: &str) -> Outcome {
+    if wanted <= there {
+        return Ok(());
+    }
+    Err(Failure::usage(format!("--neighbors is {wanted}, but {source} has only {there} rows to choose from")))
+}
+
+fn fits(session: &Session, n: usize, k: usize) -> Outcome {
+    let bytes = (n as u64).saturating_mul(k as u64).saturating_mul(12);
+    let remedy = "take fewer --neighbors, a smaller --pool, or raise --memory-limit";
+    session.check_memory(&format!("a list of {k} neighbours for {n} rows"), bytes, remedy)
+}
+
+fn write(
+    session: &Session,
+    args: &NeighborsArgs,
+    found: &Neighbors,
+    exact: Option<&Reranked>,
+    row: impl Fn(usize) -> usize,
+    neighbor: impl Fn(usize) -> usize,
+) -> Outcome {
+    let trees = found.trees() as f64;
+    session.clock.time("write", || {
+        output::deliver(args.output.as_deref(), |out| {
+            out.write_all(b"row,rank,neighbor,similarity")?;
+            out.write_all(if exact.is_some() { b",distance\n" } else { b"\n" })?;
+            for i in 0..found.n() {
+                let (columns, counts) = found.row(i);
+                match exact.and_then(|e| e.neighbors.get(i)) {
+                    None => {
+                        for (rank, (&j, &count)) in columns.iter().zip(counts).enumerate() {
+                            let s = f64::from(count) / trees;
+                            writeln!(out, "{},{},{},{s}", row(i), rank + 1, neighbor(j as usize))?;
+                        }
+                    }
+                    Some(nearest) => measured(out, nearest, (columns, counts), trees, row(i), &neighbor)?,
+                }
+            }
+            Ok(())
+        })
+    })
+}
+
+/// The lines of one row by distance; the similarity is looked up among its candidates.
+fn measured(
+    out: &mut dyn Write,
+    nearest: &[(u32, f64)],
+    (columns, counts): (&[u32], &[u16]),
+    trees: f64,
+    row: usize,
+    neighbor: impl Fn(usize) -> usize,
+) -> io::Result<()> {
+    for (rank, &(j, distance)) in nearest.iter().enumerate() {
+        let count = columns.iter().position(|&c| c == j).and_then(|at| counts.get(at)).copied().unwrap_or(0);
+        let s = f64::from(count) / trees;
+        writeln!(out, "{row},{},{},{s},{distance}", rank + 1, neighbor(j as usize))?;
+    }
+    Ok(())
+}
+
+fn finish(session: &Session, args: &NeighborsArgs, n: usize, d: usize, params: &ForestParams) -> Outcome {
+    if args.json {
+        let mut object = session.head("neighbors", n, d, params);
+        object.insert("neighbors".into(), args.neighbors.into());
+        object.insert("exact".into(), args.exact.into());
+        object.insert("output".into(), args.output.as_ref().map(|p| p.display().to_string()).into());
+        return session.finish_json(object);
+    }
+    if let Some(path) = args.output.as_ref().filter(|p| p.as_os_str() != "-") {
+        session.note(&format!("wrote {}: {} neighbours of {n} rows", path.display(), args.neighbors));
+    }
+    Ok(())
+}

@@ -1,0 +1,133 @@
+//! `rpf score`: labels against known classes, from two files or from two columns of one.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use rpfcluster::metrics::{Contingency, Scores};
+use rpfcluster_data::{ColumnRef, Labels, RowLabels, read_labels};
+use serde_json::{Map, Value, json};
+
+use crate::args::ScoreArgs;
+use crate::exit::{Failure, Outcome};
+use crate::output;
+use crate::session::Session;
+
+/// A contingency table with more clusters or classes than this is left to `--json`.
+const SHOWN: usize = 20;
+
+/// Reads both, scores, prints.
+pub fn run(args: &ScoreArgs) -> Outcome {
+    let session = Session::new(&args.run);
+    session.on_threads(|| {
+        let (labels, classes) = session.clock.time("read", || pair(args))?;
+        let table = Contingency::new(&labels.codes, &classes.codes)?;
+        let scores = Scores::of(&table)?;
+        let counts = full(&table, labels.names.len(), classes.names.len());
+        if args.json {
+            let mut object = Map::new();
+            object.insert("command".into(), "score".into());
+            object.insert("version".into(), env!("CARGO_PKG_VERSION").into());
+            object.insert("n".into(), labels.codes.len().into());
+            object.insert("k".into(), labels.names.len().into());
+            object.insert("cluster_sizes".into(), json!(labels.counts()));
+            object.insert("scores".into(), json!(scores));
+            let contingency = json!({"clusters": labels.names, "classes": classes.names, "counts": counts});
+            object.insert("contingency".into(), contingency);
+            return session.finish_json(object);
+        }
+        output::print(&text(&scores, &labels, &classes, &counts))
+    })
+}
+
+/// Clusters and classes of the same rows, in the same order.
+fn pair(args: &ScoreArgs) -> Outcome<(Labels, Labels)> {
+    let truth = Path::new(&args.truth);
+    if truth.is_file() || args.truth == "-" {
+        if args.truth == "-" && args.labels.as_os_str() == "-" {
+            return Err(Failure::usage(
+                "LABELS and --truth cannot both be standard input; name a file for one",
+            ));
+        }
+        let labels = read_labels(&args.labels, None)?;
+        let classes = read_labels(truth, args.label.as_ref())?;
+        return aligned(args, labels, &classes);
+    }
+    if args.labels.as_os_str() == "-" || truth.components().count() > 1 {
+        return Err(Failure::data(format!("{}: no such file", args.truth)));
+    }
+    // Two columns of one file: the labels first, so that a file that is not there is said to be so.
+    let labels = read_labels(&args.labels, None)?;
+    let column = ColumnRef::from(args.truth.as_str());
+    let classes = read_labels(&args.labels, Some(&column)).map_err(|error| match Failure::from(error) {
+        Failure::Data(sentence) => {
+            Failure::Data(format!("--truth {}: no such file, and as a column: {sentence}", args.truth))
+        }
+        other => other,
+    })?;
+    Ok((labels.labels, classes.labels))
+}
+
+/// A labels file may leave out rows; its column `row` says which classes belong to the others.
+fn aligned(args: &ScoreArgs, labels: RowLabels, classes: &RowLabels) -> Outcome<(Labels, Labels)> {
+    let (n, m) = (labels.labels.codes.len(), classes.labels.codes.len());
+    let (Some(rows), file) = (&labels.rows, args.labels.display()) else {
+        if n == m {
+            return Ok((labels.labels, classes.labels.clone()));
+        }
+        return Err(Failure::data(format!(
+            "{} has {n} labels, but {} has {m} classes; both must speak of the same rows",
+            args.labels.display(),
+            args.truth
+        )));
+    };
+    let places: Option<HashMap<usize, usize>> =
+        classes.rows.as_ref().map(|rows| rows.iter().enumerate().map(|(at, row)| (*row, at)).collect());
+    let place = |row: usize| match &places {
+        Some(places) => places.get(&row).copied(),
+        None => (row <= m).then(|| row - 1),
+    };
+    let names: Vec<&str> = rows
+        .iter()
+        .map(|&row| {
+            let at = place(row).ok_or_else(|| {
+                Failure::data(format!("{file} labels row {row}, but {} has no class for it", args.truth))
+            })?;
+            Ok(classes.labels.name(at))
+        })
+        .collect::<Outcome<_>>()?;
+    Ok((labels.labels, Labels::from_names(names)))
+}
+
+/// Every cell of the table, rows of clusters.
+fn full(table: &Contingency, clusters: usize, classes: usize) -> Value {
+    let mut counts = vec![vec![0u64; classes]; clusters];
+    for &(cluster, class, count) in table.cells() {
+        if let Some(cell) = counts.get_mut(cluster as usize).and_then(|row| row.get_mut(class as usize)) {
+            *cell = count;
+        }
+    }
+    json!(counts)
+}
+
+fn text(scores: &Scores, labels: &Labels, classes: &Labels, counts: &Value) -> String {
+    let percent = |value: f64| format!("{value:.2} %");
+    let row = |name: &str, value: String, what: &str| format!("{name:<9} {value:>9}  {what}\n");
+    let mut text = row("rho_c", percent(scores.rho_c), "clusters matched to classes as well as possible");
+    text += &row("rho_r", percent(scores.rho_r), "Rand index: pairs of rows judged alike");
+    text += &row("ari", format!("{:.4}", scores.ari), "adjusted Rand index: 0 for chance, 1 for agreement");
+    text += &row("nmi", format!("{:.4}", scores.nmi), "normalised mutual information");
+    text += &row("majority", percent(scores.majority), "what a single cluster would score as rho_c");
+    let (k, c) = (labels.names.len(), classes.names.len());
+    if k > SHOWN || c > SHOWN {
+        text += &format!("\n{k} clusters, {c} classes: --json prints the table\n");
+        return text;
+    }
+    let mut rows =
+        vec![std::iter::once("cluster".to_string()).chain(classes.names.iter().cloned()).collect()];
+    for (cluster, name) in labels.names.iter().enumerate() {
+        let cell = |class: usize| counts[cluster][class].to_string();
+        rows.push(std::iter::once(name.clone()).chain((0..c).map(cell)).collect::<Vec<String>>());
+    }
+    text.push('\n');
+    text + &output::columns(&rows)
+}

@@ -1,0 +1,120 @@
+//! From the words of the command line, and the file of `--config`, to [`Cli`].
+//!
+//! A key of the file is the long name of an option, and its value goes through clap like one typed: an option is
+//! described once. The command line wins. A key no verb knows is an error; one that only other verbs know is passed over,
+//! so that one file can serve them all.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches};
+use toml::Value;
+
+use crate::args::Cli;
+use crate::exit::{Failure, Outcome};
+
+/// The command line, completed from its configuration file.
+pub fn parse(mut words: Vec<OsString>) -> Outcome<Cli> {
+    let command = Cli::command();
+    if words.iter().any(|w| w.to_string_lossy().starts_with("--config")) {
+        complete(&command, &mut words)?;
+    }
+    let matches = command.try_get_matches_from(words).map_err(clap_failure)?;
+    Cli::from_arg_matches(&matches).map_err(clap_failure)
+}
+
+fn clap_failure(error: clap::Error) -> Failure {
+    Failure::Clap(Box::new(error))
+}
+
+/// Puts what the file says, and the command line does not, right behind the verb.
+fn complete(command: &Command, words: &mut Vec<OsString>) -> Outcome {
+    // What is wrong with the command line is said by the second, strict, look at it.
+    let Ok(typed) = command.clone().ignore_errors(true).try_get_matches_from(&*words) else { return Ok(()) };
+    let Some((verb, typed)) = typed.subcommand() else { return Ok(()) };
+    let Some(path) = typed.try_get_one::<std::path::PathBuf>("config").ok().flatten() else { return Ok(()) };
+    let Some(known) = command.find_subcommand(verb) else { return Ok(()) };
+    let mut extra = Vec::new();
+    for (key, value) in read(path)? {
+        let long = key.replace('_', "-");
+        match option(known, &long) {
+            Some(arg) if !given(typed, arg, known) => extra.extend(word(path, &key, arg, &value)?),
+            Some(_) => {}
+            None if command.get_subcommands().any(|c| option(c, &long).is_some()) => {}
+            None => return Err(unknown(path, &key, known)),
+        }
+    }
+    let at = words.iter().position(|w| w.as_os_str() == verb).map_or(words.len(), |at| at + 1);
+    words.splice(at..at, extra);
+    Ok(())
+}
+
+fn read(path: &Path) -> Outcome<toml::Table> {
+    let text = std::fs::read_to_string(path).map_err(|e| {
+        let problem = match e.kind() {
+            std::io::ErrorKind::NotFound => "no such file".to_string(),
+            _ => e.to_string(),
+        };
+        Failure::data(format!("{}: {problem}", path.display()))
+    })?;
+    text.parse().map_err(|e: toml::de::Error| {
+        let line = e.span().map_or(1, |s| text[..s.start.min(text.len())].matches('\n').count() + 1);
+        Failure::data(format!("{}: line {line}: {}", path.display(), e.message()))
+    })
+}
+
+/// An option that may stand in a file.
+fn option<'a>(verb: &'a Command, long: &str) -> Option<&'a Arg> {
+    verb.get_arguments()
+        .find(|a| a.get_long() == Some(long) && !["config", "help", "version"].contains(&long))
+}
+
+/// Whether the command line says it, or something that excludes it.
+fn given(typed: &ArgMatches, arg: &Arg, verb: &Command) -> bool {
+    let said = |arg: &Arg| typed.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine);
+    // clap keeps a conflict on the side it was declared on; it holds for both.
+    let excludes = |a: &Arg, b: &Arg| verb.get_arg_conflicts_with(a).iter().any(|c| c.get_id() == b.get_id());
+    said(arg)
+        || verb.get_arguments().any(|other| said(other) && (excludes(arg, other) || excludes(other, arg)))
+}
+
+/// `--key=value` for clap.
+fn word(path: &Path, key: &str, arg: &Arg, value: &Value) -> Outcome<Option<OsString>> {
+    let wrong = |expected: &str| {
+        let kind = value.type_str();
+        Failure::usage(format!("{}: {key} is of type {kind}, but must be {expected}", path.display()))
+    };
+    let long = arg.get_long().unwrap_or_default();
+    if matches!(arg.get_action(), ArgAction::SetTrue) {
+        return match value {
+            Value::Boolean(true) => Ok(Some(format!("--{long}").into())),
+            Value::Boolean(false) => Ok(None),
+            _ => Err(wrong("true or false")),
+        };
+    }
+    let scalar = |value: &Value| match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Integer(number) => Some(number.to_string()),
+        Value::Float(number) => Some(number.to_string()),
+        _ => None,
+    };
+    let text = match value {
+        Value::Array(values) if matches!(arg.get_action(), ArgAction::Append) => {
+            let all: Option<Vec<String>> = values.iter().map(scalar).collect();
+            all.map(|values| values.join(",")).ok_or_else(|| wrong("a list of names or numbers"))?
+        }
+        value => scalar(value).ok_or_else(|| wrong("a number or a text in quotes"))?,
+    };
+    Ok(Some(format!("--{long}={text}").into()))
+}
+
+fn unknown(path: &Path, key: &str, verb: &Command) -> Failure {
+    let mut known: Vec<&str> = verb
+        .get_arguments()
+        .filter_map(|a| a.get_long())
+        .filter(|long| option(verb, long).is_some())
+        .collect();
+    known.sort_unstable();
+    Failure::usage(format!("{}: no option is called \"{key}\"; take {}", path.display(), known.join(", ")))
+}

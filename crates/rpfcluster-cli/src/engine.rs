@@ -1,0 +1,115 @@
+//! The first steps every verb takes: a file becomes a table, a table a forest. The only file that asks whether a table is
+//! single or double precision.
+
+use rpfcluster::kernel::{Neighbors, Reranked, rerank};
+use rpfcluster::{Forest, ForestParams, LeafCodes, Observer, Points, Real};
+use rpfcluster_data::{Frame, Preparation, Table, Values, read_frame};
+
+use crate::args::DataArgs;
+use crate::exit::{Failure, Outcome};
+use crate::resolve;
+use crate::session::Session;
+
+/// Does `$body` with the table's points, in the width they have.
+macro_rules! with_points {
+    ($table:expr, |$points:ident| $body:expr) => {
+        match &$table.values {
+            Values::F32(values) => {
+                let $points = &points($table, values)?;
+                $body
+            }
+            Values::F64(values) => {
+                let $points = &points($table, values)?;
+                $body
+            }
+        }
+    };
+}
+
+fn points<'a, R: Real>(table: &Table, values: &'a [R]) -> Outcome<Points<'a, R>> {
+    Points::new(values, table.n, table.d()).map_err(|e| Failure::of_file(&table.source, e))
+}
+
+/// The file as it is.
+pub fn read(session: &Session, data: &DataArgs) -> Outcome<Frame> {
+    session.clock.time("read", || Ok(read_frame(&data.data, &resolve::reading(data))?))
+}
+
+/// The file as a table of finite numbers, and how it became one.
+pub fn load(session: &Session, data: &DataArgs) -> Outcome<(Table, Preparation)> {
+    let frame = read(session, data)?;
+    let (table, preparation) = session.clock.time("read", || resolve::prepare(data).fit(frame))?;
+    told(session, &table);
+    if data.standardize.is_empty()
+        && let Some(hint) = table.scale_hint()
+    {
+        session.note(&format!(
+            "hint: column \"{}\" varies {:.0} times as much as \"{}\" and will decide nearly alone; \
+             --standardize all would give every column the same weight",
+            hint.largest, hint.ratio, hint.smallest
+        ));
+    }
+    Ok((table, preparation))
+}
+
+fn told(session: &Session, table: &Table) {
+    if let Some(rows) = &table.rows {
+        let left = rows.last().map_or(0, |last| *last).max(rows.len()) - rows.len();
+        session.note(&format!("{}: {left} or more rows left out, {} remain", table.source, table.n));
+    }
+    session.detail(&format!("{}: {} rows, {} columns", table.source, table.n, table.d()));
+}
+
+/// Grows the forest of a table.
+pub fn grow(session: &Session, table: &Table, params: &ForestParams) -> Outcome<Forest> {
+    let (n, trees) = (table.n as u64, params.trees as u64);
+    // Row numbers of every tree; nodes are few beside them unless leaves are tiny, then up to 24 bytes a row more.
+    let needed = n * trees * (4 + 48 / params.min_node as u64);
+    let remedy = "take fewer --trees, fewer rows, or raise --memory-limit";
+    session.check_memory(&format!("a forest of {trees} trees over {n} rows"), needed, remedy)?;
+    let grown = session.clock.time("grow", || {
+        with_points!(table, |points| Forest::grow_observed(points, params, &session.progress)
+            .map_err(Failure::from))
+    })?;
+    Ok(grown)
+}
+
+/// Sends the rows of a table down a grown forest.
+pub fn route(session: &Session, forest: &Forest, table: &Table) -> Outcome<LeafCodes> {
+    session.clock.time("route", || {
+        with_points!(table, |points| forest
+            .route_observed(points, &session.progress)
+            .map_err(|e| Failure::of_file(&table.source, e)))
+    })
+}
+
+/// Measures the candidates of every row and keeps the `k` nearest.
+pub fn nearest(session: &Session, table: &Table, candidates: &Neighbors, k: usize) -> Outcome<Reranked> {
+    session.clock.time("rerank", || {
+        with_points!(table, |points| rerank(points, points, candidates, k).map_err(Failure::from))
+    })
+}
+
+/// About how many pairs a kernel would keep: counted for a few rows, spread evenly over the table.
+pub fn estimated_pairs(forest: &Forest, table: &Table, min: f64, silent: &dyn Observer) -> Outcome<u64> {
+    const SAMPLE: usize = 64;
+    let (n, d) = (table.n, table.d());
+    let m = n.min(SAMPLE);
+    let rows = (0..m).map(|i| i * n / m);
+    let values = match &table.values {
+        Values::F32(v) => Values::F32(rows.flat_map(|r| v[r * d..(r + 1) * d].to_vec()).collect()),
+        Values::F64(v) => Values::F64(rows.flat_map(|r| v[r * d..(r + 1) * d].to_vec()).collect()),
+    };
+    let sample = &Table {
+        source: table.source.clone(),
+        columns: table.columns.clone(),
+        has_header: table.has_header,
+        n: m,
+        values,
+        labels: None,
+        rows: None,
+    };
+    let codes = with_points!(sample, |points| forest.route(points))?;
+    let kept = forest.leaves().sparse_of(&codes, min, silent)?;
+    Ok((kept.pairs() as u64 * n as u64).div_ceil(m as u64))
+}

@@ -1,0 +1,182 @@
+//! The only file that prints. Results go to standard output or to the file of `-o`; notes, hints and errors to standard
+//! error, one line each. A closed pipe ends the run without a word; files are written whole or not at all.
+
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "this is the one file that may")]
+
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use rpfcluster_data::write;
+
+use crate::exit::{Failure, Outcome};
+use crate::progress;
+
+/// One sentence on standard error.
+pub fn error(sentence: &str) {
+    // Nobody is left to tell when standard error is closed too.
+    let _ = writeln!(io::stderr().lock(), "rpf: {}", one_line(sentence));
+}
+
+/// What the user may like to know; the caller has looked at `--quiet`.
+pub fn note(sentence: &str) {
+    error(sentence);
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Help and version as clap lays them out; what it did not understand as one sentence.
+pub fn clap(error: &clap::Error) -> ExitCode {
+    use clap::error::ErrorKind;
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            // A closed pipe is no error.
+            let _ = error.print();
+            ExitCode::SUCCESS
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let _ = error.print();
+            ExitCode::from(2)
+        }
+        _ => {
+            self::error(&sentence(error));
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// clap's paragraphs in one sentence: what is wrong, what would do, where to read on.
+fn sentence(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let mut paragraphs = text.split("\n\n");
+    let mut lines = paragraphs.next().unwrap_or_default().lines().map(str::trim);
+    let head = lines.next().unwrap_or_default();
+    let first = one_line(&format!("{head} {}", lines.collect::<Vec<_>>().join(", ")));
+    let mut sentence = first.strip_prefix("error: ").unwrap_or(&first).trim_end_matches('.').to_string();
+    for paragraph in paragraphs {
+        let line = one_line(paragraph);
+        if let Some(tip) = line.strip_prefix("tip: ") {
+            sentence.push_str("; ");
+            sentence.push_str(tip);
+        } else if let Some(usage) = line.strip_prefix("Usage: ") {
+            let verb: Vec<&str> = usage.split(' ').take_while(|w| !w.starts_with(['[', '<', '-'])).collect();
+            sentence.push_str(&format!("; {} --help says more", verb.join(" ")));
+        }
+    }
+    sentence
+}
+
+/// A failed write to standard output.
+fn closed(error: &io::Error) -> Failure {
+    if error.kind() == io::ErrorKind::BrokenPipe {
+        Failure::ClosedPipe
+    } else {
+        Failure::data(format!("standard output: {error}"))
+    }
+}
+
+/// Text on standard output.
+pub fn print(text: &str) -> Outcome {
+    to_stdout(|out| out.write_all(text.as_bytes()))
+}
+
+/// One JSON object on standard output.
+pub fn print_json(object: &serde_json::Value) -> Outcome {
+    print(&format!("{object:#}\n"))
+}
+
+fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Outcome {
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    write(&mut out).and_then(|()| out.flush()).map_err(|e| closed(&e))
+}
+
+/// To the file, or to standard output when there is none or it is `-`.
+pub fn deliver(target: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Outcome {
+    match target {
+        Some(path) if path.as_os_str() != "-" => to_file(path, |out| write(out)),
+        _ => to_stdout(write),
+    }
+}
+
+/// Writes a file whole or not at all; Ctrl-C ends it and leaves nothing.
+pub fn to_file(path: &Path, write: impl FnOnce(&mut Checked<'_, '_>) -> io::Result<()>) -> Outcome {
+    let _writing = progress::Writing::begin()?;
+    let written = write::to_file(path, |out| write(&mut Checked(out)));
+    // Whatever the writer made of the error, it was the user who stopped it.
+    if progress::interrupted() {
+        return Err(Failure::Interrupted);
+    }
+    Ok(written?)
+}
+
+/// A file being written, which notices Ctrl-C between two pieces.
+pub struct Checked<'a, 'b>(&'a mut write::Output<'b>);
+
+impl Write for Checked<'_, '_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if progress::interrupted() {
+            return Err(io::Error::other("interrupted"));
+        }
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+impl Seek for Checked<'_, '_> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.0.seek(to)
+    }
+}
+
+/// Columns of text, the first to the left, the others to the right.
+pub fn columns(rows: &[Vec<String>]) -> String {
+    let width = |column: usize| {
+        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..rows.iter().map(Vec::len).max().unwrap_or(0)).map(width).collect();
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            if column == 0 {
+                line.push_str(&format!("{cell:<width$}"));
+            } else {
+                line.push_str(&format!("  {cell:>width$}"));
+            }
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// A number of bytes for people.
+pub fn size(bytes: u64) -> String {
+    let mut value = bytes as f64;
+    for unit in ["bytes", "kB", "MB", "GB"] {
+        if value < 1000.0 {
+            return if unit == "bytes" { format!("{bytes} bytes") } else { format!("{value:.1} {unit}") };
+        }
+        value /= 1000.0;
+    }
+    format!("{value:.1} TB")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_columns() {
+        assert_eq!(size(999), "999 bytes");
+        assert_eq!(size(80_000_000_000), "80.0 GB");
+        assert_eq!(size(8_000_000_000_000), "8.0 TB");
+        let rows = vec![vec!["a".to_string(), "long".into()], vec!["bcd".into(), "1".into()]];
+        assert_eq!(columns(&rows), "a    long\nbcd     1\n");
+    }
+}

@@ -1,0 +1,127 @@
+//! What long work tells the user, and how the user stops it.
+//!
+//! Bars are drawn on standard error when it is a terminal; `--verbose` writes a line for each stage done. Ctrl-C sets a
+//! flag that the library looks at between two pieces of work and writers between two blocks; where neither is under
+//! way there is nothing to clean, and the program ends at once.
+
+use std::collections::HashMap;
+use std::io::IsTerminal;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Instant;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rpfcluster::{Observer, Stage};
+
+use crate::exit::{Failure, INTERRUPTED, Outcome};
+use crate::output;
+
+static CANCELLED: AtomicBool = AtomicBool::new(false);
+static STAGES: AtomicUsize = AtomicUsize::new(0);
+static WRITERS: AtomicUsize = AtomicUsize::new(0);
+
+/// Puts our answer to Ctrl-C in place.
+pub fn catch_interrupts() -> Outcome {
+    let set = ctrlc::set_handler(|| {
+        let again = CANCELLED.swap(true, Ordering::SeqCst);
+        let writing = WRITERS.load(Ordering::SeqCst) > 0;
+        let working = STAGES.load(Ordering::SeqCst) > 0;
+        // A stage looks at the flag soon; pressed a second time, it is not waited for.
+        if !writing && (again || !working) {
+            output::error("interrupted; no partial file is left");
+            std::process::exit(i32::from(INTERRUPTED));
+        }
+    });
+    set.map_err(|e| Failure::data(format!("the system refused a handler for Ctrl-C: {e}")))
+}
+
+/// Whether the user pressed Ctrl-C.
+pub fn interrupted() -> bool {
+    CANCELLED.load(Ordering::SeqCst)
+}
+
+/// A file is being written: Ctrl-C waits until its temporary file is gone.
+pub struct Writing;
+
+impl Writing {
+    /// Begins, unless the user has pressed Ctrl-C already. The counter goes up before the flag is read, and the handler
+    /// does it the other way round, so that no file is begun while the program ends.
+    pub fn begin() -> Outcome<Writing> {
+        WRITERS.fetch_add(1, Ordering::SeqCst);
+        let writing = Writing;
+        if interrupted() { Err(Failure::Interrupted) } else { Ok(writing) }
+    }
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        WRITERS.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// The observer every command passes to the library.
+pub struct Progress {
+    bars: bool,
+    lines: bool,
+    running: Mutex<HashMap<Stage, Running>>,
+}
+
+struct Running {
+    bar: Option<ProgressBar>,
+    total: u64,
+    since: Instant,
+}
+
+impl Progress {
+    /// As `--quiet` and `--verbose` and the terminal have it.
+    pub fn new(quiet: bool, verbose: bool) -> Self {
+        let terminal = std::io::stderr().is_terminal();
+        Progress { bars: terminal && !quiet, lines: verbose, running: Mutex::new(HashMap::new()) }
+    }
+}
+
+impl Observer for Progress {
+    fn begin(&self, stage: Stage, total: u64) {
+        STAGES.fetch_add(1, Ordering::SeqCst);
+        let bar = self.bars.then(|| {
+            let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
+            if let Ok(style) = ProgressStyle::with_template("{msg:16} {wide_bar} {pos}/{len} {eta}") {
+                bar.set_style(style.progress_chars("=> "));
+            }
+            bar.set_message(stage.name());
+            bar
+        });
+        if let Ok(mut running) = self.running.lock() {
+            running.insert(stage, Running { bar, total, since: Instant::now() });
+        }
+    }
+
+    fn advance(&self, stage: Stage, units: u64) {
+        // Without bars nothing would be shown: spare the threads the lock.
+        if !self.bars {
+            return;
+        }
+        if let Ok(running) = self.running.lock()
+            && let Some(bar) = running.get(&stage).and_then(|r| r.bar.as_ref())
+        {
+            bar.inc(units);
+        }
+    }
+
+    fn end(&self, stage: Stage) {
+        STAGES.fetch_sub(1, Ordering::SeqCst);
+        let ended = self.running.lock().ok().and_then(|mut running| running.remove(&stage));
+        let Some(Running { bar, total, since }) = ended else { return };
+        if let Some(bar) = bar {
+            bar.finish_and_clear();
+        }
+        if self.lines && !interrupted() {
+            let seconds = since.elapsed().as_secs_f64();
+            output::note(&format!("{}: {total} in {seconds:.2} s", stage.name()));
+        }
+    }
+
+    fn cancelled(&self) -> bool {
+        interrupted()
+    }
+}

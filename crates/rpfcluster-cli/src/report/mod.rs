@@ -1,0 +1,3 @@
+//! Pictures and pages for people.
+
+pub mod heatmap;

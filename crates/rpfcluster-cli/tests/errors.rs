@@ -1,0 +1,228 @@
+//! Every kind of bad input: one sentence, the right exit code, nothing written.
+
+mod common;
+
+use common::Room;
+
+#[test]
+fn files_at_fault() {
+    let room = Room::new();
+    room.put("empty.csv", "");
+    room.put("header.csv", "a,b\n");
+    room.put("nan.csv", "a,b\n1,2\n3,NaN\n");
+    room.put("inf.csv", "a,b\n1,2\n3,inf\n");
+    room.put("ragged.csv", "a,b\n1,2\n3\n");
+    room.put("noise.parquet", "not parquet");
+    room.put("noise.npy", "not numpy");
+    room.put("noise.csv.gz", [0x1f, 0x8b, 8, 0, 1, 2, 3]);
+    room.put("binary.csv", [0u8, 159, 146, 150, 0, 255, 10, 1, 2]);
+    std::fs::create_dir(room.path("folder")).unwrap();
+    for verb in ["kernel DATA -o out.npz", "neighbors DATA -n 1 -o out.csv"] {
+        let refuses = |data: &str, parts: &[&str]| room.refuses(1, &verb.replace("DATA", data), parts);
+        refuses("nothing.csv", &["nothing.csv", "no such file"]);
+        refuses("empty.csv", &["empty.csv"]);
+        refuses("header.csv", &["header.csv"]);
+        refuses("iris.csv", &["iris.csv", "species", "text", "--drop", "--label"]);
+        refuses("nan.csv", &["nan.csv", "row 2", "b", "--missing"]);
+        refuses("inf.csv", &["inf.csv", "row 2", "b", "inf"]);
+        refuses("ragged.csv", &["ragged.csv", "row 2"]);
+        refuses("noise.parquet", &["noise.parquet"]);
+        refuses("noise.npy", &["noise.npy"]);
+        refuses("noise.csv.gz", &["noise.csv.gz"]);
+        refuses("binary.csv", &["binary.csv"]);
+        refuses("folder", &["folder"]);
+        refuses("iris.csv --label specis", &["iris.csv", "specis", "species"]);
+        refuses("iris.csv --label 5 --drop 9", &["iris.csv", "9"]);
+        refuses("iris.csv --label 5 --columns nope", &["iris.csv", "nope"]);
+        refuses("iris.csv --label 5 --standardize nope", &["iris.csv", "nope"]);
+        refuses("iris.csv --label 5 --drop 1-4", &["iris.csv", "no column is left"]);
+    }
+}
+
+#[test]
+fn outputs_at_fault() {
+    let room = Room::new();
+    std::fs::create_dir(room.path("d.npz")).unwrap();
+    room.refuses(1, "kernel iris.csv --label 5 -o nowhere/k.npz", &["nowhere/k.npz", "folder"]);
+    room.refuses(1, "kernel iris.csv --label 5 -o d.npz", &["d.npz", "folder"]);
+    room.refuses(1, "kernel iris.csv --label 5 -o k.npz --model nowhere/m.rpf", &["nowhere/m.rpf"]);
+    room.refuses(1, "neighbors iris.csv --label 5 -n 1 -o nowhere/n.csv", &["nowhere/n.csv"]);
+    room.refuses(1, "demo --out iris.csv", &["iris.csv", "folder"]);
+    room.refuses(2, "neighbors iris.csv --label 5 -n 1 -o ./iris.csv", &["--output", "DATA", "same file"]);
+    room.refuses(2, "kernel iris.csv --label 5 -o k.csv", &["k.csv", ".npz", ".mtx", ".npy", ".parquet"]);
+    room.refuses(2, "kernel iris.csv --label 5 -o k", &["--output", ".npz"]);
+}
+
+#[test]
+fn options_at_fault() {
+    let room = Room::new();
+    let bad = [
+        ("--trees 0", "--trees"),
+        ("--trees 70000", "65535"),
+        ("--trees many", "--trees"),
+        ("--trees -3", "-3"),
+        ("--min-node 1", "--min-node"),
+        ("--min-node auto", "--min-node"),
+        ("--min-node some", "auto"),
+        ("--split even", "uniform"),
+        ("--direction up", "gaussian"),
+        ("--candidates 0", "--candidates"),
+        ("--candidates 1001", "1000"),
+        ("--seed -1", "-1"),
+        ("--seed x", "--seed"),
+        ("--threads 0", "--threads"),
+        ("--threads 99999", "4096"),
+        ("--memory-limit lots", "--memory-limit"),
+        ("--missing guess", "mean"),
+        ("--format docx", "docx"),
+        ("--quiet --verbose", "--verbose"),
+        ("--tree 5", "--trees"),
+        ("--label=", "--label"),
+        ("extra.csv", "extra.csv"),
+    ];
+    for (option, part) in bad {
+        room.refuses(2, &format!("kernel iris.csv --label species -o k.npz {option}"), &[part]);
+        room.refuses(2, &format!("neighbors iris.csv --label species -n 2 -o n.csv {option}"), &[part]);
+    }
+    room.refuses(2, "kernel iris.csv -o k.npz --min 1.5", &["--min", "1.5", "0 to 1"]);
+    room.refuses(2, "kernel iris.csv -o k.npz --min NaN", &["--min"]);
+    room.refuses(2, "kernel iris.csv -o k.npz --top 0", &["--top"]);
+    room.refuses(2, "kernel iris.csv", &["--output"]);
+    room.refuses(2, "kernel -o k.npz", &["DATA"]);
+    room.refuses(2, "neighbors iris.csv --label 5", &["--neighbors"]);
+    room.refuses(2, "neighbors iris.csv --label 5 -n 0", &["--neighbors"]);
+    room.refuses(2, "neighbors iris.csv --label 5 -n 150", &["150", "149"]);
+    room.refuses(2, "neighbors iris.csv --label 5 -n 5 --exact --pool 4", &["--pool"]);
+    room.refuses(2, "neighbors iris.csv --label 5 -n 5 --pool 40", &["--exact"]);
+    room.refuses(2, "neighbors iris.csv -n 5 --against m.rpf --trees 5", &["--against"]);
+    room.refuses(2, "neighbors iris.csv --label 5 -n 5 --json", &["--output"]);
+    room.refuses(2, "kluster iris.csv", &["kluster"]);
+    room.refuses(2, "completions tcsh", &["bash"]);
+    let nothing = room.rpf("");
+    assert_eq!(nothing.code, Some(2));
+    assert!(nothing.err.contains("Usage: rpf"));
+}
+
+#[test]
+fn models_at_fault() {
+    let room = Room::new();
+    room.rpf("kernel iris.csv --label species --trees 5 -o k.npz --model m.rpf -q").done();
+    let whole = room.bytes("m.rpf");
+    let changed = |name: &str, change: &dyn Fn(&mut Vec<u8>)| {
+        let mut bytes = whole.clone();
+        change(&mut bytes);
+        room.put(name, bytes);
+    };
+    changed("cut.rpf", &|b| b.truncate(b.len() / 2));
+    changed("stub.rpf", &|b| b.truncate(20));
+    changed("altered.rpf", &|b| {
+        let middle = b.len() / 2;
+        b[middle] ^= 0x40;
+    });
+    changed("longer.rpf", &|b| b.push(0));
+    changed("newer.rpf", &|b| b[8] = 2);
+    room.put("empty.rpf", "");
+    for use_of in
+        ["inspect MODEL", "inspect MODEL --json", "neighbors iris.csv -n 1 -o n.csv --against MODEL"]
+    {
+        let refuses =
+            |model: &str, part: &str| room.refuses(1, &use_of.replace("MODEL", model), &[model, part]);
+        refuses("nothing.rpf", "no such file");
+        refuses("cut.rpf", "cut short");
+        refuses("stub.rpf", "cut short");
+        refuses("altered.rpf", "altered");
+        refuses("longer.rpf", "altered");
+        refuses("newer.rpf", "version 2");
+        refuses("empty.rpf", "not an rpf model");
+        refuses("iris.csv", "not an rpf model");
+    }
+}
+
+/// Every byte of the header and table, and some of the rest, changed one at a time: refused, never used, never a panic.
+#[test]
+fn no_changed_byte_passes() {
+    let room = Room::new();
+    room.rpf("kernel iris.csv --label species --trees 2 -o k.npz --model m.rpf -q").done();
+    let whole = room.bytes("m.rpf");
+    let padding = 28..64;
+    for at in (0..400).step_by(7).chain((400..whole.len()).step_by(whole.len() / 40)) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x11;
+        room.put("x.rpf", &bytes);
+        let run = room.rpf("inspect x.rpf --json");
+        // Only zeros that fill up to a multiple of 64 bytes carry nothing.
+        if run.code == Some(0) {
+            assert!(padding.contains(&at) || whole[at] == 0, "byte {at}");
+        } else {
+            run.refused(1, &["x.rpf", "the model"]);
+        }
+    }
+}
+
+#[test]
+fn wrong_columns_at_use() {
+    let room = Room::new();
+    room.rpf("kernel iris.csv --label species --trees 5 -o k.npz --model m.rpf -q").done();
+    room.put("other.csv", "sepal_length,sepal_width,petal_length,girth\n1,2,3,4\n");
+    room.put("narrow.csv", "1,2,3\n4,5,6\n");
+    room.put("gap.csv", "sepal_length,sepal_width,petal_length,petal_width\n1,,3,4\n");
+    let refuses = |data: &str, parts: &[&str]| {
+        room.refuses(1, &format!("neighbors {data} -n 1 --against m.rpf -o n.csv"), parts)
+    };
+    refuses("other.csv", &["other.csv", "petal_width"]);
+    refuses("narrow.csv", &["narrow.csv", "3 columns"]);
+    refuses("gap.csv", &["gap.csv", "row 1", "sepal_width"]);
+    room.refuses(2, "neighbors iris.csv -n 151 --against m.rpf -o n.csv", &["151", "150"]);
+}
+
+#[test]
+fn scores_at_fault() {
+    let room = Room::new();
+    room.put("labels.csv", "row,cluster\n1,0\n2,1\n3,1\n");
+    room.put("two.txt", "a\nb\n");
+    room.put("plain.txt", "0\n1\n0\n");
+    room.put("gap.csv", "cluster,class\n1,a\n2,\n");
+    room.refuses(1, "score nothing.csv --truth two.txt", &["nothing.csv", "no such file"]);
+    room.refuses(1, "score labels.csv --truth nothing/two.txt", &["nothing/two.txt", "no such file"]);
+    room.refuses(1, "score labels.csv --truth klass", &["klass", "labels.csv"]);
+    room.refuses(1, "score labels.csv --truth two.txt", &["row 3", "two.txt"]);
+    room.refuses(1, "score plain.txt --truth two.txt", &["plain.txt", "3", "two.txt", "2"]);
+    room.refuses(1, "score labels.csv --truth iris.csv", &["iris.csv", "cluster"]);
+    room.refuses(1, "score gap.csv --truth class", &["gap.csv", "row 2"]);
+    room.refuses(1, "score iris.csv --truth species", &["iris.csv", "cluster"]);
+    room.refuses(2, "score labels.csv", &["--truth"]);
+    room.refuses(2, "score - --truth -", &["standard input"]);
+}
+
+#[test]
+fn memory_is_refused_before_it_is_used() {
+    let room = Room::new();
+    let line = "kernel iris.csv --label species --memory-limit";
+    room.refuses(
+        1,
+        &format!("{line} 100k -o k.npy"),
+        &["dense kernel of 150 rows", "180.0 kB", "100.0 kB", ".npz"],
+    );
+    room.refuses(1, &format!("{line} 10k -o k.npz"), &["forest of 200 trees", "--trees", "10.0 kB"]);
+    room.refuses(1, &format!("{line} 160k -o k.npz"), &["pairs", "--min", "--top"]);
+    room.rpf(&format!("{line} 160k -o k.npz --min 0.5")).done();
+}
+
+#[test]
+fn configuration_at_fault() {
+    let room = Room::new();
+    let line = "kernel iris.csv --label species -o k.npz --config";
+    let refuses = |code: i32, name: &str, text: &str, parts: &[&str]| {
+        room.put(name, text);
+        room.refuses(code, &format!("{line} {name}"), parts);
+    };
+    room.refuses(1, &format!("{line} nothing.toml"), &["nothing.toml", "no such file"]);
+    refuses(1, "syntax.toml", "trees = 5\nseed = = 3\n", &["syntax.toml", "line 2"]);
+    refuses(2, "unknown.toml", "treees = 5\n", &["unknown.toml", "treees", "trees"]);
+    refuses(2, "section.toml", "[forest]\ntrees = 5\n", &["section.toml", "forest"]);
+    refuses(2, "value.toml", "trees = \"many\"\n", &["--trees", "many"]);
+    refuses(2, "range.toml", "trees = 0\n", &["--trees", "0"]);
+    refuses(2, "kind.toml", "trees = [1, 2]\n", &["kind.toml", "trees"]);
+    refuses(2, "flag.toml", "json = 3\n", &["flag.toml", "json", "true or false"]);
+    refuses(2, "self.toml", "config = \"self.toml\"\n", &["self.toml", "config"]);
+}

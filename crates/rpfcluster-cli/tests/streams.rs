@@ -1,0 +1,166 @@
+//! What goes where, and how a run ends: standard input, pipes, Ctrl-C, threads, configuration.
+
+mod common;
+
+use std::io::{Read, Write};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use common::{Room, npy, numbers};
+
+#[test]
+fn the_same_bytes_on_any_number_of_threads() {
+    let room = Room::new();
+    let values: Vec<f64> = numbers().take(3000 * 4).collect();
+    room.put("a.npy", npy("<f8", 3000, 4, values.iter().map(|v| v.to_le_bytes())));
+    let mut first = None;
+    for threads in [1, 2, 8] {
+        let line = format!("kernel a.npy --threads {threads} --trees 40 --min 0.2 -q");
+        for file in ["k.npz", "k.mtx", "k.parquet"] {
+            room.rpf(&format!("{line} -o {file} --model m.rpf")).done();
+        }
+        room.rpf(&format!("neighbors a.npy --threads {threads} --trees 40 -n 4 --exact -o n.csv")).done();
+        let files = ["k.npz", "k.mtx", "k.parquet", "m.rpf", "n.csv"].map(|file| room.bytes(file));
+        match &first {
+            None => first = Some(files),
+            Some(first) => assert!(*first == files, "{threads} threads"),
+        }
+    }
+}
+
+#[test]
+fn standard_input_and_gzip_are_the_file() {
+    let room = Room::new();
+    let iris = room.bytes("iris.csv");
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    packed.write_all(&iris).unwrap();
+    let packed = packed.finish().unwrap();
+    room.put("iris.csv.gz", &packed);
+    let options = "-n 2 --label species --trees 20";
+    let plain = room.rpf(&format!("neighbors iris.csv {options}")).done().out;
+    assert_eq!(plain.lines().count(), 301);
+    assert_eq!(room.rpf(&format!("neighbors iris.csv.gz {options}")).done().out, plain);
+    assert_eq!(room.rpf_fed(&format!("neighbors - {options}"), &iris).done().out, plain);
+    assert_eq!(room.rpf_fed(&format!("neighbors - {options}"), &packed).done().out, plain);
+    assert_eq!(room.rpf_fed(&format!("neighbors - {options} --format csv -o -"), &iris).done().out, plain);
+    let run = room.rpf_fed("neighbors - -n 2", b"");
+    run.refused(1, &["standard input"]);
+}
+
+#[test]
+fn hints_and_progress_stay_on_standard_error() {
+    let room = Room::new();
+    let rows: String = (0..50).map(|i| format!("{},{}\n", i * 1000, f64::from(i % 7) / 10.0)).collect();
+    room.put("scales.csv", format!("income,share\n{rows}"));
+    let run = room.rpf("neighbors scales.csv -n 1").done();
+    assert_eq!(run.err.lines().count(), 1, "{}", run.err);
+    for part in ["rpf: hint: ", "income", "share", "--standardize"] {
+        assert!(run.err.contains(part), "{}", run.err);
+    }
+    assert!(room.rpf("neighbors scales.csv -n 1 --quiet").done().err.is_empty());
+    assert!(room.rpf("neighbors scales.csv -n 1 --standardize all").done().err.is_empty());
+    let verbose = room.rpf("neighbors scales.csv -n 1 --standardize all --verbose").done();
+    assert!(verbose.err.contains("growing trees: 200 in"), "{}", verbose.err);
+    assert!(verbose.err.lines().all(|l| l.starts_with("rpf: ")), "{}", verbose.err);
+    assert!(!verbose.err.contains('\u{1b}'), "no colour without a terminal");
+}
+
+#[test]
+fn missing_values_as_asked() {
+    let room = Room::new();
+    let rows: String =
+        (0..40).map(|i| if i == 7 { ",1\n".into() } else { format!("{i},{}\n", i % 3) }).collect();
+    room.put("gaps.csv", format!("a,b\n{rows}"));
+    let dropped = room.rpf("neighbors gaps.csv -n 1 --missing drop").done();
+    assert!(!dropped.out.contains("\n8,1,") && dropped.out.contains("\n40,1,"), "{}", dropped.out);
+    assert!(dropped.err.contains("gaps.csv"), "{}", dropped.err);
+    let mean = room.rpf("neighbors gaps.csv -n 1 --missing mean").done();
+    assert!(mean.out.contains("\n8,1,"));
+}
+
+#[test]
+fn configuration_fills_what_the_command_line_leaves_open() {
+    let room = Room::new();
+    room.put(
+        "run.toml",
+        "trees = 30\nmin_node = 20\nlabel = \"species\"\ndrop = [1, \"sepal_width\"]\noutput = \"c.npz\"\njson = true\n\
+         quiet = true\nneighbors = 3\n",
+    );
+    let object = room.rpf("kernel iris.csv --config run.toml").done().json();
+    assert_eq!(object["params"]["trees"], 30);
+    assert_eq!(object["params"]["min_node"], 20);
+    assert_eq!(object["d"], 2);
+    let object = room.rpf("kernel --config=run.toml --trees 31 iris.csv --verbose -o d.npz").done();
+    assert!(object.err.contains("growing trees: 31"), "{}", object.err);
+    assert!(room.files().contains(&"d.npz".to_string()));
+    room.rpf("kernel iris.csv --label species --drop 1,2 --trees 30 --min-node 20 -o e.npz -q").done();
+    assert_eq!(room.bytes("c.npz"), room.bytes("e.npz"));
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let room = Room::new();
+    let rows: String = numbers().take(20_000).map(|v| format!("{v}\n")).collect();
+    room.put("long.csv", rows);
+    for line in ["neighbors long.csv -n 5 --trees 5", "--help", "completions bash", "demo"] {
+        let mut child = room
+            .command()
+            .args(line.split(' '))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut out = child.stdout.take().unwrap();
+        if line.starts_with("neighbors") {
+            out.read_exact(&mut [0; 10]).unwrap();
+        }
+        drop(out);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{line}");
+        assert!(output.stderr.is_empty(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+/// Ctrl-C at several moments of a long run: exit 130, soon, one sentence, no file left.
+#[cfg(unix)]
+#[test]
+fn interrupted_runs_leave_nothing() {
+    let room = Room::new();
+    let values: Vec<f64> = numbers().take(60_000 * 8).collect();
+    room.put("a.npy", npy("<f8", 60_000, 8, values.iter().map(|v| v.to_le_bytes())));
+    let before = room.files();
+    let lines = [
+        ("kernel a.npy --trees 60000 --min-node 1000 -o k.npz --memory-limit 1T", 300),
+        ("kernel a.npy --trees 60 --min-node 3000 -o k.mtx --memory-limit 1T", 2500),
+        ("neighbors a.npy -n 500 --trees 10 -o n.csv", 1500),
+    ];
+    for (line, wait) in lines {
+        let mut child = room
+            .command()
+            .args(line.split(' '))
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(wait));
+        let done =
+            std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        assert!(done.success());
+        let since = Instant::now();
+        let mut err = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+        let code = child.wait().unwrap().code();
+        // A run that was over before the signal came is not what is tested here.
+        if code == Some(0) {
+            assert!(!line.contains("60000"), "{line}");
+            room.files().iter().filter(|f| !before.contains(f)).for_each(|f| {
+                std::fs::remove_file(room.path(f)).unwrap();
+            });
+            continue;
+        }
+        assert_eq!(code, Some(130), "{line}: {err}");
+        assert_eq!(err, "rpf: interrupted; no partial file is left\n", "{line}");
+        assert!(since.elapsed() < Duration::from_secs(20), "{line}: took {:?}", since.elapsed());
+        assert_eq!(room.files(), before, "{line}");
+    }
+}
