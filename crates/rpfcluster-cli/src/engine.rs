@@ -31,15 +31,16 @@ fn points<'a, R: Real>(table: &Table, values: &'a [R]) -> Outcome<Points<'a, R>>
 }
 
 /// The file as it is.
-pub fn read(session: &Session, data: &DataArgs) -> Outcome<Frame> {
+fn read(session: &Session, data: &DataArgs) -> Outcome<Frame> {
     session.clock.time("read", || Ok(read_frame(&data.data, &resolve::reading(data))?))
 }
 
 /// The file as a table of finite numbers, and how it became one.
 pub fn load(session: &Session, data: &DataArgs) -> Outcome<(Table, Preparation)> {
     let frame = read(session, data)?;
+    let rows = frame.n();
     let (table, preparation) = session.clock.time("read", || resolve::prepare(data).fit(frame))?;
-    told(session, &table);
+    told(session, &table, rows);
     if data.standardize.is_empty()
         && let Some(hint) = table.scale_hint()
     {
@@ -52,10 +53,19 @@ pub fn load(session: &Session, data: &DataArgs) -> Outcome<(Table, Preparation)>
     Ok((table, preparation))
 }
 
-fn told(session: &Session, table: &Table) {
-    if let Some(rows) = &table.rows {
-        let left = rows.last().map_or(0, |last| *last).max(rows.len()) - rows.len();
-        session.note(&format!("{}: {left} or more rows left out, {} remain", table.source, table.n));
+/// The file as a table for a fitted model: its columns, gaps and scales as they were then.
+pub fn load_like(session: &Session, data: &DataArgs, fitted: &Preparation) -> Outcome<Table> {
+    let frame = read(session, data)?;
+    let rows = frame.n();
+    let table = session.clock.time("read", || fitted.apply(frame, data.label.as_ref()))?;
+    told(session, &table, rows);
+    Ok(table)
+}
+
+fn told(session: &Session, table: &Table, rows: usize) {
+    if table.n < rows {
+        let left = rows - table.n;
+        session.note(&format!("{}: {left} of {rows} rows left out for missing values", table.source));
     }
     session.detail(&format!("{}: {} rows, {} columns", table.source, table.n, table.d()));
 }

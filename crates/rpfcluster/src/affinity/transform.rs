@@ -24,7 +24,11 @@ pub(crate) fn exponential(beta2: f64, trees: usize) -> Result<(f64, Vec<f64>)> {
     let table = (0..=trees)
         .map(|count| {
             let s = count as f64 / trees as f64;
-            if s / beta2 < 1.0 { constant * (s / beta2).exp_m1() } else { ((s - 1.0) / beta2).exp() - constant }
+            if s / beta2 < 1.0 {
+                constant * (s / beta2).exp_m1()
+            } else {
+                ((s - 1.0) / beta2).exp() - constant
+            }
         })
         .collect();
     Ok((constant, table))
