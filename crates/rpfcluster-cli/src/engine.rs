@@ -2,7 +2,7 @@
 //! single or double precision.
 
 use rpfcluster::kernel::{Neighbors, Reranked, rerank};
-use rpfcluster::{Forest, ForestParams, LeafCodes, Observer, Points, Real};
+use rpfcluster::{Forest, ForestParams, LeafCodes, Points, Real, Silent};
 use rpfcluster_data::{Frame, Preparation, Table, Values, read_frame};
 
 use crate::args::DataArgs;
@@ -101,7 +101,7 @@ pub fn nearest(session: &Session, table: &Table, candidates: &Neighbors, k: usiz
 }
 
 /// About how many pairs a kernel would keep: counted for a few rows, spread evenly over the table.
-pub fn estimated_pairs(forest: &Forest, table: &Table, min: f64, silent: &dyn Observer) -> Outcome<u64> {
+pub fn estimated_pairs(forest: &Forest, table: &Table, min: f64) -> Outcome<u64> {
     const SAMPLE: usize = 64;
     let (n, d) = (table.n, table.d());
     let m = n.min(SAMPLE);
@@ -120,6 +120,6 @@ pub fn estimated_pairs(forest: &Forest, table: &Table, min: f64, silent: &dyn Ob
         rows: None,
     };
     let codes = with_points!(sample, |points| forest.route(points))?;
-    let kept = forest.leaves().sparse_of(&codes, min, silent)?;
+    let kept = forest.leaves().sparse_of(&codes, min, &Silent)?;
     Ok((kept.pairs() as u64 * n as u64).div_ceil(m as u64))
 }
