@@ -22,10 +22,16 @@ use crate::spectral::{Embedding, Hints, SpectralParams, embed, label};
 const ROWS: usize = 3000;
 /// Clouds without clusters that are grown for comparison.
 const CLOUDS: usize = 3;
-/// A leak this small is no leak: what is left between clusters that do not touch.
-const NO_LEAK: f64 = 2e-3;
+/// A leak smaller than this share of a cloud's first is no leak: what is left between clusters that do not touch.
+const NO_LEAK: f64 = 0.01;
 /// How many times larger than a cloud's a factor must be to count as a sign of clusters.
 const AT_LEAST: f64 = 1.6;
+/// Where the first leak is so many times smaller than a cloud's that the data cannot be one cloud, a weaker sign
+/// will do.
+const NO_CLOUD: f64 = 5.0;
+const WEAK: f64 = 1.12;
+/// Beyond this factor a gap is clear, and of two clear gaps the finer partition is the answer.
+const CLEAR: f64 = 8.0;
 /// Graph used to look: strong enough to see shapes, blunt enough to be stable.
 const TOP: usize = 10;
 const POWER: f64 = 2.0;
@@ -39,7 +45,7 @@ pub struct KCandidate {
     pub gap: f64,
     /// Adjusted Rand index between the partitions of the two halves of the forest.
     pub stability: f64,
-    /// log(gap) times stability; what is compared.
+    /// log(gap), not above log 8, times stability; what is compared (ties: the larger K).
     pub score: f64,
 }
 
@@ -82,31 +88,31 @@ pub(crate) fn choose_k<R: Real>(
     let first = look(&forest, 0..half, params, most)?;
     let second = look(&forest, forest.trees() - half..forest.trees(), params, most)?;
     observer.advance(Stage::Tune, 1);
-    let factors = leak_factors(&whole.embedding);
-    let mut clouds = vec![0.0; factors.len()];
+    let mut clouds = Vec::with_capacity(CLOUDS);
     for number in 0..CLOUDS {
         check(observer)?;
         let cloud = cloud_like(&values, points.d(), params.seed, number as u64);
-        let forest = Forest::grow(
-            &Points::new(&cloud, rows.len(), points.d())?,
-            &params.forest_params(super::MIN_NODES[0]),
-        )?;
-        let seen = look(&forest, 0..forest.trees(), params, most)?;
-        for (sum, factor) in clouds.iter_mut().zip(leak_factors(&seen.embedding)) {
-            *sum += factor.ln() / CLOUDS as f64;
-        }
+        let cloud = Points::new(&cloud, rows.len(), points.d())?;
+        let forest = Forest::grow(&cloud, &params.forest_params(super::MIN_NODES[0]))?;
+        clouds.push(leaks(&look(&forest, 0..forest.trees(), params, most)?.embedding));
         observer.advance(Stage::Tune, 1);
     }
+    let seen = leaks(&whole.embedding);
+    let first_leak = clouds.iter().map(|c| c[1]).sum::<f64>() / CLOUDS as f64;
+    let none = NO_LEAK * first_leak.max(1e-12);
+    let factor = |leaks: &[f64], k: usize| ((leaks[k] + none) / (leaks[k - 1] + none)).ln();
     observer.end(Stage::Tune);
     let mut candidates = Vec::new();
     for k in 2..=most {
-        let gap = factors[k - 2] / clouds[k - 2].exp();
+        let usual = clouds.iter().map(|c| factor(c, k)).sum::<f64>() / CLOUDS as f64;
+        let gap = (factor(&seen, k) - usual).exp();
         let stability = Scores::new(&first.labels(k, params)?, &second.labels(k, params)?)?.ari;
-        candidates.push(KCandidate { k, gap, stability, score: gap.ln() * stability.max(0.0) });
+        candidates.push(KCandidate { k, gap, stability, score: gap.min(CLEAR).ln() * stability.max(0.0) });
     }
-    candidates.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.k.cmp(&b.k)));
+    candidates.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.k.cmp(&a.k)));
     let best = candidates[0];
-    let needed = AT_LEAST.ln();
+    let no_cloud = first_leak > NO_CLOUD * (seen[1] + none);
+    let needed = if no_cloud { WEAK.ln() } else { AT_LEAST.ln() };
     let k = if best.score > needed { best.k } else { 1 };
     let next =
         if k == 1 { best.score.max(0.0) } else { candidates.get(1).map_or(0.0, |c| c.score).max(needed) };
@@ -152,10 +158,9 @@ fn look(forest: &Forest, trees: std::ops::Range<usize>, params: &RpfCluster, mos
     Ok(Look { affinity, embedding })
 }
 
-/// (1 - λ_(K+1)) / (1 - λ_K) for K = 2, 3, …
-fn leak_factors(embedding: &Embedding) -> Vec<f64> {
-    let leak: Vec<f64> = embedding.eigenvalues.iter().map(|l| (1.0 - l).max(0.0) + NO_LEAK).collect();
-    leak.windows(2).skip(1).map(|pair| pair[1] / pair[0]).collect()
+/// 1 - λ for each eigenvalue.
+fn leaks(embedding: &Embedding) -> Vec<f64> {
+    embedding.eigenvalues.iter().map(|l| (1.0 - l).max(0.0)).collect()
 }
 
 /// Normal points with the mean and (nearly) the covariance of the data: random combinations of some of its rows.
