@@ -204,16 +204,18 @@ fn heat(clustered: &Clustered) -> Outcome<Heat> {
     let shown = rows.len();
     let values: Vec<f64> =
         rows.iter().flat_map(|&i| rows.iter().map(move |&j| clustered.similarity(i, j))).collect();
-    let largest = match &clustered.basis {
-        Basis::Rows { .. } => 1.0,
-        Basis::Matrix { .. } => values.iter().copied().fold(f64::MIN_POSITIVE, f64::max),
+    let (meaning, largest) = match &clustered.basis {
+        Basis::Rows { .. } => ("Share of trees in which two rows share a leaf", 1.0),
+        Basis::Matrix { .. } => {
+            ("Similarity as given", values.iter().copied().fold(f64::MIN_POSITIVE, f64::max))
+        }
     };
     // The root of a share: most pairs share few leaves, and their differences would drown in the dark.
     let png = heatmap::png(shown, shown, values.iter().map(|v| (v / largest).sqrt()))
         .map_err(|e| Failure::data(format!("the heat map cannot be drawn: {e}")))?;
     let mut groups = vec![0; clustered.k()];
     rows.iter().for_each(|&i| groups[clustered.labels()[i] as usize] += 1);
-    Ok(Heat { png, shown, groups, largest })
+    Ok(Heat { png, shown, groups, meaning: meaning.into(), largest })
 }
 
 fn scatter(clustered: &Clustered, wider: &Embedding, marks: &[Vec<Mark>]) -> Scatter {

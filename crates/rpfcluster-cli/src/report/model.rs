@@ -63,6 +63,8 @@ pub struct Heat {
     pub shown: usize,
     /// How many of them each cluster has.
     pub groups: Vec<usize>,
+    /// What a pixel stands for.
+    pub meaning: String,
     /// What the brightest colour stands for.
     pub largest: f64,
 }

@@ -34,9 +34,10 @@ pub fn html(report: &Report) -> Outcome<String> {
     page += &section(
         "Similarity",
         &format!(
-            "Share of trees in which two rows share a leaf, rows in cluster order{}. Bright blocks on the diagonal \
+            "{}, rows in cluster order{}. Bright blocks on the diagonal \
              are clusters; bright patches off it are clusters that touch. Colours follow the square root, so that \
              weak similarity is seen.",
+            escaped(&report.heat.meaning),
             sampled(report.heat.shown, report)
         ),
         &format!("<figure>{}</figure>", plots::heat(&report.heat)),
