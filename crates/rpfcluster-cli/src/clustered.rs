@@ -54,6 +54,7 @@ impl Clustered {
         preparation: Preparation,
         params: &RpfCluster,
     ) -> Outcome<Self> {
+        check_dense(session, table.n, params.solver)?;
         let fitted = Box::new(engine::fit(session, &table, params)?);
         Ok(Clustered { source: table.source.clone(), basis: Basis::Rows { table, preparation, fitted } })
     }
@@ -64,6 +65,7 @@ impl Clustered {
         let failed = |e: rpfcluster::Error| Failure::of_file(&source, e);
         let similarity =
             session.clock.time("read", || read_similarity(&data.data, &resolve::reading(data)))?;
+        check_dense(session, similarity.n, params.solver)?;
         let affinity = session.clock.time("kernel", || matrix_affinity(&similarity)).map_err(failed)?;
         let observer = &session.progress;
         let embedding = session
@@ -235,6 +237,19 @@ impl Clustered {
         }
         Ok(object)
     }
+}
+
+/// The dense solver holds a few matrices of all pairs.
+fn check_dense(session: &Session, n: usize, solver: Solver) -> Outcome {
+    if solver != Solver::Dense {
+        return Ok(());
+    }
+    let bytes = (n as u64).saturating_mul(n as u64).saturating_mul(4 * 8);
+    session.check_memory(
+        &format!("--solver dense for {n} rows"),
+        bytes,
+        "take --solver block, or raise --memory-limit",
+    )
 }
 
 /// A checked matrix as the spectral step takes it.

@@ -7,6 +7,7 @@ use rpfcluster_data::{Preparation, Table};
 
 use super::heatmap;
 use super::model::{Agreement, Axis, Cluster, Heat, Mark, Report, Scatter, Spectrum};
+use super::view::best_pair;
 use crate::clock::peak_bytes;
 use crate::clustered::{Basis, Clustered, coordinates, matrix_affinity};
 use crate::exit::{Failure, Outcome};
@@ -226,7 +227,7 @@ fn scatter(clustered: &Clustered, wider: &Embedding, marks: &[Vec<Mark>]) -> Sca
         .map(|c| Axis {
             name: format!("eigenvector {}", c + 2),
             column: false,
-            values: rows.iter().map(|&i| all[i * width + c] as f32).collect(),
+            values: rows.iter().map(|&i| short(all[i * width + c])).collect(),
         })
         .collect();
     let spectral = axes.len();
@@ -238,20 +239,20 @@ fn scatter(clustered: &Clustered, wider: &Embedding, marks: &[Vec<Mark>]) -> Sca
             axes.push(Axis {
                 name: table.columns[j].clone(),
                 column: true,
-                values: rows.iter().map(|&i| in_file(i) as f32).collect(),
+                values: rows.iter().map(|&i| short(in_file(i))).collect(),
             });
         }
     }
+    let clusters: Vec<u32> = rows.iter().map(|&i| clustered.labels()[i]).collect();
     // On a graph in pieces the eigenvectors are constant on each, and clusters would be drawn as single points.
-    let pieces = wider.columns.iter().filter(|columns| !columns.is_empty()).count();
-    let columns = axes.len() - spectral;
-    let start = match (columns, spectral) {
-        (2.., _) if pieces > 1 || spectral < 2 => [spectral, spectral + 1],
-        (_, 2..) => [0, 1],
-        _ => [0, axes.len().saturating_sub(1)],
-    };
+    let in_pieces = wider.columns.iter().filter(|columns| !columns.is_empty()).count() > 1;
+    let used: Vec<usize> = (0..spectral.min(clustered.k().max(3) - 1)).collect();
+    let columns: Vec<usize> = (spectral..axes.len()).collect();
+    let (first, second) = if in_pieces { (columns, used) } else { (used, columns) };
+    let pair = |candidates: &[usize]| best_pair(&axes, candidates, &clusters, clustered.k());
+    let start = pair(&first).or_else(|| pair(&second)).unwrap_or([0, axes.len().saturating_sub(1)]);
     Scatter {
-        clusters: rows.iter().map(|&i| clustered.labels()[i]).collect(),
+        clusters,
         classes: clustered.classes().map(|c| rows.iter().map(|&i| c.codes[i]).collect()),
         class_names: clustered.classes().map(|c| c.names.clone()).unwrap_or_default(),
         rows: rows.iter().map(|&i| clustered.input_row(i)).collect(),
@@ -259,6 +260,11 @@ fn scatter(clustered: &Clustered, wider: &Embedding, marks: &[Vec<Mark>]) -> Sca
         start,
         k: clustered.k(),
     }
+}
+
+/// Five digits: more than a screen has points, and a third of the bytes.
+fn short(value: f64) -> f32 {
+    format!("{value:.4e}").parse().unwrap_or(value as f32)
 }
 
 /// The columns that tell clusters apart best, by their largest deviation over all clusters.

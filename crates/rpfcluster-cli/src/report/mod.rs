@@ -6,6 +6,7 @@ pub mod heatmap;
 mod model;
 mod page;
 mod plots;
+mod view;
 
 use std::io::Write;
 use std::path::Path;

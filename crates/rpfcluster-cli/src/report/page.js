@@ -86,7 +86,7 @@
     places = x.values.map((v, i) => [across(v), up(y.values[i])]);
     const colours = colouring();
     const radius = places.length > 1500 ? 2.5 : places.length > 400 ? 3.5 : 4.5;
-    pen.globalAlpha = 0.8;
+    pen.globalAlpha = 0.9;
     places.forEach(([px, py], i) => {
       pen.fillStyle = colours.colour(i);
       pen.beginPath();

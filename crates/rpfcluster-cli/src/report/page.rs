@@ -3,8 +3,10 @@
 
 use std::fmt::Write;
 
+use serde::Serialize;
+
 use super::heatmap::escaped;
-use super::model::{Agreement, Report};
+use super::model::{Agreement, Report, Scatter};
 use super::plots;
 use crate::exit::{Failure, Outcome};
 
@@ -55,7 +57,7 @@ pub fn html(report: &Report) -> Outcome<String> {
     page += &format!(
         "</main>\n<script type=\"application/json\" id=\"data\">{}</script>\n<script>\n{SCRIPT}</script>\n\
          </body>\n</html>\n",
-        data(report)?
+        data(&report.scatter)?
     );
     Ok(page)
 }
@@ -71,9 +73,10 @@ fn sampled(shown: usize, report: &Report) -> String {
 
 fn clusters(report: &Report) -> String {
     let marked = report.clusters.iter().any(|c| !c.marks.is_empty());
-    let mut table =
-        String::from("<div class=\"wide\"><table>\n<tr><th>Cluster<th>Rows<th>Share<th>Typical row");
-    table += if marked { "<th>Set apart by</tr>\n" } else { "</tr>\n" };
+    let mut table = String::from(
+        "<div class=\"wide\"><table class=\"clusters\">\n<tr><th>Cluster<th>Rows<th>Share<th>Typical row",
+    );
+    table += if marked { "<th class=\"marks\">Set apart by</tr>\n" } else { "</tr>\n" };
     for (at, cluster) in report.clusters.iter().enumerate().take(SHOWN) {
         let _ = write!(
             table,
@@ -85,7 +88,7 @@ fn clusters(report: &Report) -> String {
             cluster.medoid
         );
         if marked {
-            table += "<td>";
+            table += "<td class=\"marks\">";
         }
         for mark in &cluster.marks {
             let _ = write!(
@@ -170,18 +173,19 @@ fn facts(report: &Report) -> String {
     section("How it was made", "This command makes the same again, bit for bit:", &command)
 }
 
+#[derive(Serialize)]
+struct Data<'a> {
+    #[serde(flatten)]
+    scatter: &'a Scatter,
+    colours: Vec<String>,
+}
+
 /// What the script draws from; with no `<`, nothing in it can end the element it stands in.
-fn data(report: &Report) -> Outcome<String> {
-    let mut value = serde_json::to_value(&report.scatter)
+fn data(scatter: &Scatter) -> Outcome<String> {
+    let colours = (0..scatter.k.max(scatter.class_names.len())).map(plots::colour).collect();
+    let text = serde_json::to_string(&Data { scatter, colours })
         .map_err(|e| Failure::data(format!("the report cannot be written: {e}")))?;
-    let colours: Vec<String> =
-        (0..report.scatter.k.max(report.scatter.class_names.len())).map(plots::colour).collect();
-    value["colours"] = serde_json::json!(colours);
-    Ok(value
-        .to_string()
-        .replace('<', "\\u003c")
-        .replace('\u{2028}', "\\u2028")
-        .replace('\u{2029}', "\\u2029"))
+    Ok(text.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029"))
 }
 
 /// A number of about four digits.
