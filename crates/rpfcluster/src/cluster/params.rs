@@ -105,9 +105,11 @@ pub struct RpfCluster {
     pub landmarks: usize,
     /// Everything random follows from it.
     pub seed: u64,
-    /// Threads; `None` is one per core.
+    /// Threads; `None` is one per core. Not part of a model: the result does not depend on it.
+    #[serde(skip)]
     pub threads: Option<usize>,
-    /// Refuse to begin what would need more bytes than this.
+    /// Refuse to begin what would need more bytes than this. Not part of a model either.
+    #[serde(skip)]
     pub memory_limit: Option<u64>,
 }
 
