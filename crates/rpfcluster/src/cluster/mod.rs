@@ -16,7 +16,7 @@ pub use fitted::Fitted;
 pub use params::{AffinityKind, AffinityParams, RpfCluster};
 
 use crate::error::Result;
-use crate::forest::{Forest, ForestParams};
+use crate::forest::Forest;
 use crate::observe::{Observer, Silent};
 use crate::parallel::in_pool;
 use crate::points::{Points, Real};
@@ -37,7 +37,7 @@ impl RpfCluster {
     fn fit_here<R: Real>(&self, points: &Points<R>, observer: &dyn Observer) -> Result<Fitted> {
         let mut seconds = Seconds::default();
         let clock = Instant::now();
-        let min_node = self.min_node.unwrap_or(ForestParams::default().min_node);
+        let min_node = self.fixed_min_node(points.n());
         let forest = Forest::grow_observed(points, &self.forest_params(min_node), observer)?;
         seconds.grow = clock.elapsed().as_secs_f64();
         self.fit_forest(forest, min_node, seconds, observer)
