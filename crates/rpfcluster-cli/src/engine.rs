@@ -2,7 +2,7 @@
 //! single or double precision.
 
 use rpfcluster::kernel::{Neighbors, Reranked, rerank};
-use rpfcluster::{Forest, ForestParams, LeafCodes, Observer, Points, Real};
+use rpfcluster::{Forest, ForestParams, LeafCodes, Points, Real, Silent};
 use rpfcluster_data::{Frame, Preparation, Table, Values, read_frame};
 
 use crate::args::DataArgs;
@@ -31,15 +31,16 @@ fn points<'a, R: Real>(table: &Table, values: &'a [R]) -> Outcome<Points<'a, R>>
 }
 
 /// The file as it is.
-pub fn read(session: &Session, data: &DataArgs) -> Outcome<Frame> {
+fn read(session: &Session, data: &DataArgs) -> Outcome<Frame> {
     session.clock.time("read", || Ok(read_frame(&data.data, &resolve::reading(data))?))
 }
 
 /// The file as a table of finite numbers, and how it became one.
 pub fn load(session: &Session, data: &DataArgs) -> Outcome<(Table, Preparation)> {
     let frame = read(session, data)?;
+    let rows = frame.n();
     let (table, preparation) = session.clock.time("read", || resolve::prepare(data).fit(frame))?;
-    told(session, &table);
+    told(session, &table, rows);
     if data.standardize.is_empty()
         && let Some(hint) = table.scale_hint()
     {
@@ -52,10 +53,19 @@ pub fn load(session: &Session, data: &DataArgs) -> Outcome<(Table, Preparation)>
     Ok((table, preparation))
 }
 
-fn told(session: &Session, table: &Table) {
-    if let Some(rows) = &table.rows {
-        let left = rows.last().map_or(0, |last| *last).max(rows.len()) - rows.len();
-        session.note(&format!("{}: {left} or more rows left out, {} remain", table.source, table.n));
+/// The file as a table for a fitted model: its columns, gaps and scales as they were then.
+pub fn load_like(session: &Session, data: &DataArgs, fitted: &Preparation) -> Outcome<Table> {
+    let frame = read(session, data)?;
+    let rows = frame.n();
+    let table = session.clock.time("read", || fitted.apply(frame, data.label.as_ref()))?;
+    told(session, &table, rows);
+    Ok(table)
+}
+
+fn told(session: &Session, table: &Table, rows: usize) {
+    if table.n < rows {
+        let left = rows - table.n;
+        session.note(&format!("{}: {left} of {rows} rows left out for missing values", table.source));
     }
     session.detail(&format!("{}: {} rows, {} columns", table.source, table.n, table.d()));
 }
@@ -91,7 +101,7 @@ pub fn nearest(session: &Session, table: &Table, candidates: &Neighbors, k: usiz
 }
 
 /// About how many pairs a kernel would keep: counted for a few rows, spread evenly over the table.
-pub fn estimated_pairs(forest: &Forest, table: &Table, min: f64, silent: &dyn Observer) -> Outcome<u64> {
+pub fn estimated_pairs(forest: &Forest, table: &Table, min: f64) -> Outcome<u64> {
     const SAMPLE: usize = 64;
     let (n, d) = (table.n, table.d());
     let m = n.min(SAMPLE);
@@ -110,6 +120,6 @@ pub fn estimated_pairs(forest: &Forest, table: &Table, min: f64, silent: &dyn Ob
         rows: None,
     };
     let codes = with_points!(sample, |points| forest.route(points))?;
-    let kept = forest.leaves().sparse_of(&codes, min, silent)?;
+    let kept = forest.leaves().sparse_of(&codes, min, &Silent)?;
     Ok((kept.pairs() as u64 * n as u64).div_ceil(m as u64))
 }

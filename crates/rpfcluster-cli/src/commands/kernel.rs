@@ -74,7 +74,7 @@ fn kept(
     let leaves = forest.leaves();
     let remedy = "keep fewer pairs with --min or --top, or raise --memory-limit";
     let Some(top) = top else {
-        let pairs = engine::estimated_pairs(forest, table, min, &session.progress)?;
+        let pairs = engine::estimated_pairs(forest, table, min)?;
         session.check_memory(&format!("a kernel of about {pairs} pairs"), pairs * PAIR, remedy)?;
         return Ok(leaves.sparse_observed(min, &session.progress)?);
     };

@@ -49,8 +49,7 @@ fn against(session: &Session, args: &NeighborsArgs, path: &std::path::Path, want
             path.display()
         )));
     };
-    let frame = engine::read(session, &args.data)?;
-    let table = session.clock.time("read", || meta.preparation.apply(frame, args.data.label.as_ref()))?;
+    let table = engine::load_like(session, &args.data, &meta.preparation)?;
     enough(wanted, model.forest.n(), &path.display().to_string())?;
     fits(session, table.n, wanted)?;
     let codes = engine::route(session, &model.forest, &table)?;
