@@ -44,7 +44,9 @@ class SpectralBase(TransformerMixin, BaseEstimator):  # type: ignore[misc, unuse
             "power": open_number(self.power, "power"),
             **self._spectral(k),
             "threads": threads_of(self.n_jobs),
-            "memory_limit": None if self.memory_limit is None else whole(self.memory_limit, "memory_limit", 1),
+            "memory_limit": None
+            if self.memory_limit is None
+            else whole(self.memory_limit, "memory_limit", 1),
         }
 
     def _spectral(self, k: int) -> dict[str, Any]:

@@ -55,7 +55,9 @@ def check_data(estimator: BaseEstimator, X: Any, *, reset: bool, min_samples: in
 def _scaled(X: Any, center: Array, scale: Array) -> Array:
     """Repeat what the command did to the columns of a model it wrote: the same operations, so the same bits."""
     if sparse.issparse(X):
-        raise ValueError("the model was fitted on standardised columns, which sparse data cannot be; give an array")
+        raise ValueError(
+            "the model was fitted on standardised columns, which sparse data cannot be; give an array"
+        )
     scaled: Array = ((X.astype(np.float64) - center) / scale).astype(X.dtype)
     return scaled
 

@@ -104,12 +104,14 @@ class RPFEmbedding(ClassNamePrefixFeaturesOutMixin, SpectralBase):  # type: igno
         count = whole(self.n_components, "n_components", 1)
         X = check_data(self, X, reset=True, min_samples=2)
         if count >= X.shape[0]:
-            raise ValueError(f"n_components is {count}, but must be below the number of samples, {X.shape[0]}")
+            raise ValueError(
+                f"n_components is {count}, but must be below the number of samples, {X.shape[0]}"
+            )
         self._fit_cluster(X, count + 1)
         if self._cluster.pieces > 1:
             warnings.warn(
                 f"the graph falls into {self._cluster.pieces} pieces, which are embedded apart; "
-                "affinity='linear' or a larger min_samples_split joins them",
+                "more n_estimators or a larger min_samples_split joins them",
                 stacklevel=2,
             )
         coordinates = self._coordinates(self._cluster.vectors)

@@ -88,7 +88,9 @@ class RPFNeighbors(ClassNamePrefixFeaturesOutMixin, ForestBase):  # type: ignore
         one_of(self.mode, "mode", ("distance", "similarity", "connectivity"))
         metric = one_of(self.metric, "metric", ("co-leaf", "euclidean"))
         if metric == "euclidean" and self.mode == "similarity":
-            raise ValueError("mode='similarity' needs metric='co-leaf': a Euclidean distance is no similarity")
+            raise ValueError(
+                "mode='similarity' needs metric='co-leaf': a Euclidean distance is no similarity"
+            )
         X = self._grow(X)
         # Only true distances need the rows themselves again.
         self._fit_X = X if metric == "euclidean" else None
@@ -134,7 +136,9 @@ class RPFNeighbors(ClassNamePrefixFeaturesOutMixin, ForestBase):  # type: ignore
         count = whole(count, "n_neighbors", 1)
         candidates = max(count, whole(self.n_candidates_exact, "n_candidates_exact", 1))
         rows = None if X is None else native(X.astype(self._fit_X.dtype, copy=False))
-        indices, distances = self._forest.nearest((count, candidates), native(self._fit_X), rows, *self._how())
+        indices, distances = self._forest.nearest(
+            (count, candidates), native(self._fit_X), rows, *self._how()
+        )
         if (indices < 0).any():
             raise ValueError(
                 f"some rows share leaves with fewer than n_neighbors = {count} others; "

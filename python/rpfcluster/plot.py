@@ -67,7 +67,9 @@ def heatmap(estimator: Any, *, max_rows: int = 1000, ax: Axes | None = None) -> 
     return ax
 
 
-def embedding(estimator: Any, labels: Any = None, *, columns: tuple[int, int] = (0, 1), ax: Axes | None = None) -> Axes:
+def embedding(
+    estimator: Any, labels: Any = None, *, columns: tuple[int, int] = (0, 1), ax: Axes | None = None
+) -> Axes:
     """Draw two columns of the spectral embedding, coloured by cluster.
 
     Parameters

@@ -21,6 +21,8 @@ ESTIMATORS = [
 ]
 
 
+# The checks embed a handful of random rows, which may well fall apart.
+@pytest.mark.filterwarnings("ignore:the graph falls into")
 @parametrize_with_checks(ESTIMATORS)
 def test_sklearn(estimator, check):
     check(estimator)
@@ -51,6 +53,8 @@ CASES = [
 ]
 
 
+# These checks fit on a data frame and transform an array on purpose.
+@pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names")
 @pytest.mark.parametrize(("estimator", "name"), CASES, ids=[f"{e}-{n}" for e, n in CASES])
 def test_further_checks(estimator, name):
     getattr(checks, name)(type(estimator).__name__, clone(estimator))
