@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _rpfcluster
-from ._common import Array, check_data, native, one_of, open_number, progress_of, seed_of, threads_of, whole
+from ._common import Array, check_data, is_sparse, native, one_of, open_number, progress_of, seed_of, threads_of, whole
 
 AFFINITIES = ("auto", "paper", "linear", "top-k")
 
@@ -44,9 +44,7 @@ class SpectralBase(TransformerMixin, BaseEstimator):  # type: ignore[misc, unuse
             "power": open_number(self.power, "power"),
             **self._spectral(k),
             "threads": threads_of(self.n_jobs),
-            "memory_limit": None
-            if self.memory_limit is None
-            else whole(self.memory_limit, "memory_limit", 1),
+            "memory_limit": None if self.memory_limit is None else whole(self.memory_limit, "memory_limit", 1),
         }
 
     def _spectral(self, k: int) -> dict[str, Any]:
@@ -221,7 +219,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
             return self._fit_precomputed(X, k, "kway" if method == "auto" else method)
         X = check_data(self, X, reset=True, min_samples=2)
         self._fit_cluster(X, k, method=None if method == "auto" else method)
-        vars(self).pop("_used", None)
+        self.__dict__.pop("_used", None)
         return self._take(self._cluster, X.dtype)
 
     def _take(self, cluster: _rpfcluster.Cluster, dtype: Any) -> RPFCluster:
@@ -234,11 +232,11 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
     def _fit_precomputed(self, X: Any, k: int, method: str) -> RPFCluster:
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", ensure_min_samples=2)
         params = json.dumps({"k": k, "method": method, **self._spectral(k)})
-        matrix = (X.indptr, X.indices, X.data) if sparse.issparse(X) else X
+        matrix = (X.indptr, X.indices, X.data) if is_sparse(X) else X
         labels, vectors, values, used = _rpfcluster.spectral(
             matrix, params, threads_of(self.n_jobs), progress_of(self.verbose)
         )
-        vars(self).pop("_cluster", None)
+        self.__dict__.pop("_cluster", None)
         self._used = {"affinity": "precomputed", **json.loads(used)}
         self._affinity_matrix = X
         self.labels_, self.embedding_, self.eigenvalues_ = labels, vectors, values

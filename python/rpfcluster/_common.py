@@ -31,8 +31,6 @@ FLOATS = (np.float64, np.float32)
 
 def check_data(estimator: BaseEstimator, X: Any, *, reset: bool, min_samples: int = 1) -> Any:
     """Check X with scikit-learn's own checks: an array in C order or a CSR matrix, float32 or float64."""
-    if hasattr(X, "column_names") and hasattr(X, "to_pandas"):  # a pyarrow table
-        X = X.to_pandas()
     X = validate_data(
         estimator,
         X,
@@ -42,11 +40,11 @@ def check_data(estimator: BaseEstimator, X: Any, *, reset: bool, min_samples: in
         order="C",
         ensure_min_samples=min_samples,
     )
-    if sparse.issparse(X) and not X.has_canonical_format:
+    if is_sparse(X) and not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
     if reset:
-        vars(estimator).pop("_scaling", None)
+        estimator.__dict__.pop("_scaling", None)
     elif hasattr(estimator, "_scaling"):
         X = _scaled(X, *estimator._scaling)
     return X
@@ -54,17 +52,20 @@ def check_data(estimator: BaseEstimator, X: Any, *, reset: bool, min_samples: in
 
 def _scaled(X: Any, center: Array, scale: Array) -> Array:
     """Repeat what the command did to the columns of a model it wrote: the same operations, so the same bits."""
-    if sparse.issparse(X):
-        raise ValueError(
-            "the model was fitted on standardised columns, which sparse data cannot be; give an array"
-        )
+    if is_sparse(X):
+        raise ValueError("the model was fitted on standardised columns, which sparse data cannot be; give an array")
     scaled: Array = ((X.astype(np.float64) - center) / scale).astype(X.dtype)
     return scaled
 
 
+def is_sparse(X: Any) -> bool:
+    """Tell a sparse matrix from an array."""
+    return bool(sparse.issparse(X))
+
+
 def native(X: Any) -> Table:
     """Hand checked data to the native half: the array itself, or the parts of a CSR matrix."""
-    if sparse.issparse(X):
+    if is_sparse(X):
         return (X.indptr, X.indices, X.data, X.shape[1])
     table: Table = np.require(X, requirements=["C", "A"])
     return table
@@ -72,8 +73,8 @@ def native(X: Any) -> Table:
 
 def seed_of(random_state: Any) -> int:
     """Turn scikit-learn's ``random_state`` into a seed: an integer is the seed itself, anything else draws one."""
-    if isinstance(random_state, numbers.Integral):
-        if not 0 <= random_state < 2**64:
+    if isinstance(random_state, int | np.integer):
+        if not 0 <= int(random_state) < 2**64:
             raise ValueError(f"random_state is {random_state}, but must be from 0 to 2**64 - 1")
         return int(random_state)
     if isinstance(random_state, np.random.Generator):

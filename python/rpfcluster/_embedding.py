@@ -23,9 +23,9 @@ class RPFEmbedding(ClassNamePrefixFeaturesOutMixin, SpectralBase):  # type: igno
     ----------
     n_components : int, default=2
         Number of coordinates.
-    affinity : {"linear", "top-k", "paper", "auto"}, default="linear"
-        See :class:`RPFCluster`. The similarity itself ("linear") hardly ever falls into pieces, which would each
-        take coordinates of their own.
+    affinity : {"auto", "paper", "linear", "top-k"}, default="auto"
+        See :class:`RPFCluster`. Each row's strongest neighbours ("top-k") follow a curved sheet best; data in several
+        clumps may fall into pieces, which are warned of and embedded apart; "linear" keeps them together.
     beta1, beta2, n_neighbors, power, diagonal, n_estimators, min_samples_split, split, direction, n_candidates
         See :class:`RPFCluster`.
     solver, n_landmarks, memory_limit, random_state, n_jobs, verbose
@@ -62,7 +62,7 @@ class RPFEmbedding(ClassNamePrefixFeaturesOutMixin, SpectralBase):  # type: igno
         self,
         n_components: int = 2,
         *,
-        affinity: str = "linear",
+        affinity: str = "auto",
         beta1: float | str = "auto",
         beta2: float | str = "auto",
         n_neighbors: int | str = "auto",
@@ -104,14 +104,12 @@ class RPFEmbedding(ClassNamePrefixFeaturesOutMixin, SpectralBase):  # type: igno
         count = whole(self.n_components, "n_components", 1)
         X = check_data(self, X, reset=True, min_samples=2)
         if count >= X.shape[0]:
-            raise ValueError(
-                f"n_components is {count}, but must be below the number of samples, {X.shape[0]}"
-            )
+            raise ValueError(f"n_components is {count}, but must be below the number of samples, {X.shape[0]}")
         self._fit_cluster(X, count + 1)
         if self._cluster.pieces > 1:
             warnings.warn(
                 f"the graph falls into {self._cluster.pieces} pieces, which are embedded apart; "
-                "more n_estimators or a larger min_samples_split joins them",
+                "affinity='linear', more n_neighbors or a larger min_samples_split may join them",
                 stacklevel=2,
             )
         coordinates = self._coordinates(self._cluster.vectors)
@@ -133,7 +131,8 @@ class RPFEmbedding(ClassNamePrefixFeaturesOutMixin, SpectralBase):  # type: igno
         check_is_fitted(self)
         X = check_data(self, X, reset=False)
         vectors = self._cluster.transform(native(X), progress_of(self.verbose))
-        return (self._coordinates(vectors) / self._scale).astype(X.dtype, copy=False)
+        placed: Array = (self._coordinates(vectors) / self._scale).astype(X.dtype, copy=False)
+        return placed
 
     @property
     def _n_features_out(self) -> int:

@@ -233,9 +233,7 @@ def co_leaf_neighbors(
     wanted = whole(n_neighbors, "n_neighbors", 1)
     most = forest.shape[0] - (X is None)
     if wanted > most:
-        raise ValueError(
-            f"Expected n_neighbors <= n_samples_fit, but n_neighbors = {wanted}, n_samples_fit = {most}"
-        )
+        raise ValueError(f"Expected n_neighbors <= n_samples_fit, but n_neighbors = {wanted}, n_samples_fit = {most}")
     indices, similarity = forest.neighbors(wanted, None if X is None else native(X), threads, progress)
     for row in np.flatnonzero(indices[:, -1] < 0):
         found = indices[row][indices[row] >= 0]

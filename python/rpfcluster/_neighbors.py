@@ -88,9 +88,7 @@ class RPFNeighbors(ClassNamePrefixFeaturesOutMixin, ForestBase):  # type: ignore
         one_of(self.mode, "mode", ("distance", "similarity", "connectivity"))
         metric = one_of(self.metric, "metric", ("co-leaf", "euclidean"))
         if metric == "euclidean" and self.mode == "similarity":
-            raise ValueError(
-                "mode='similarity' needs metric='co-leaf': a Euclidean distance is no similarity"
-            )
+            raise ValueError("mode='similarity' needs metric='co-leaf': a Euclidean distance is no similarity")
         X = self._grow(X)
         # Only true distances need the rows themselves again.
         self._fit_X = X if metric == "euclidean" else None
@@ -136,9 +134,7 @@ class RPFNeighbors(ClassNamePrefixFeaturesOutMixin, ForestBase):  # type: ignore
         count = whole(count, "n_neighbors", 1)
         candidates = max(count, whole(self.n_candidates_exact, "n_candidates_exact", 1))
         rows = None if X is None else native(X.astype(self._fit_X.dtype, copy=False))
-        indices, distances = self._forest.nearest(
-            (count, candidates), native(self._fit_X), rows, *self._how()
-        )
+        indices, distances = self._forest.nearest((count, candidates), native(self._fit_X), rows, *self._how())
         if (indices < 0).any():
             raise ValueError(
                 f"some rows share leaves with fewer than n_neighbors = {count} others; "
@@ -156,11 +152,9 @@ class RPFNeighbors(ClassNamePrefixFeaturesOutMixin, ForestBase):  # type: ignore
         X = check_data(self, X, reset=False)
         count = min(whole(self.n_neighbors, "n_neighbors", 1) + 1, self.n_samples_fit_)
         distances, indices = self._nearest(X, count)
-        values = {
-            "distance": lambda: distances,
-            "similarity": lambda: 1.0 - distances,
-            "connectivity": lambda: np.ones_like(distances),
-        }[self.mode]()
+        values = distances
+        if self.mode != "distance":
+            values = 1.0 - distances if self.mode == "similarity" else np.ones_like(distances)
         starts = np.arange(0, indices.size + 1, count)
         data = values.ravel().astype(X.dtype, copy=False)
         return sparse.csr_matrix((data, indices.ravel(), starts), shape=(len(indices), self.n_samples_fit_))

@@ -24,9 +24,7 @@ class Forest:
     depths: list[int]
     nbytes: int
     @staticmethod
-    def grow(
-        table: Table, params: str, threads: int | None = None, progress: Progress | None = None
-    ) -> Forest: ...
+    def grow(table: Table, params: str, threads: int | None = None, progress: Progress | None = None) -> Forest: ...
     def apply(
         self, table: Table | None = None, threads: int | None = None, progress: Progress | None = None
     ) -> NDArray[np.uint32]: ...

@@ -26,10 +26,7 @@ def scores(labels: Any, classes: Any) -> dict[str, float]:
     """
     labels, classes = _numbers(labels), _numbers(classes)
     found: dict[str, float] = json.loads(_rpfcluster.scores(labels, classes))
-    return {
-        name: value / 100 if name in ("rho_c", "rho_r", "majority") else value
-        for name, value in found.items()
-    }
+    return {name: value / 100 if name in ("rho_c", "rho_r", "majority") else value for name, value in found.items()}
 
 
 def _numbers(labels: Any) -> list[int]:

@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
-from ._common import whole
+from ._common import is_sparse, whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,7 +53,7 @@ def heatmap(estimator: Any, *, max_rows: int = 1000, ax: Axes | None = None) -> 
     order = np.argsort(estimator.labels_, kind="stable")
     order = order[:: max(1, -(-len(order) // whole(max_rows, "max_rows", 2)))]
     matrix = estimator.affinity_matrix_[order][:, order]
-    shown = matrix.toarray() if sparse.issparse(matrix) else matrix
+    shown = matrix.toarray() if is_sparse(matrix) else matrix
     off_diagonal = shown[~np.eye(len(shown), dtype=bool)]
     # A few strong pairs would leave the rest black.
     top = float(np.quantile(off_diagonal[off_diagonal > 0], 0.99)) if (off_diagonal > 0).any() else 1.0
@@ -67,9 +66,7 @@ def heatmap(estimator: Any, *, max_rows: int = 1000, ax: Axes | None = None) -> 
     return ax
 
 
-def embedding(
-    estimator: Any, labels: Any = None, *, columns: tuple[int, int] = (0, 1), ax: Axes | None = None
-) -> Axes:
+def embedding(estimator: Any, labels: Any = None, *, columns: tuple[int, int] = (0, 1), ax: Axes | None = None) -> Axes:
     """Draw two columns of the spectral embedding, coloured by cluster.
 
     Parameters

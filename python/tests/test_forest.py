@@ -81,9 +81,7 @@ def test_neighbors_are_the_strongest():
     distances, indices = FOREST.kneighbors(n_neighbors=7)
     np.testing.assert_array_equal(indices, _brute(SHARED, 7, True))
     np.testing.assert_allclose(distances, 1 - np.take_along_axis(SHARED, indices, axis=1), atol=1e-12)
-    np.testing.assert_array_equal(
-        FOREST.kneighbors(NEW, 7, return_distance=False), _brute(SHARED_NEW, 7, False)
-    )
+    np.testing.assert_array_equal(FOREST.kneighbors(NEW, 7, return_distance=False), _brute(SHARED_NEW, 7, False))
 
 
 def test_neighbors_are_filled_up_where_leaves_are_small():
@@ -102,9 +100,7 @@ def test_neighbor_graph_and_true_distances():
     assert (np.diff(matrix.indptr) == 5).all()
     weights = graph.set_params(mode="similarity").transform(X).toarray()
     assert (np.diag(weights) > 0).all()
-    exact = RPFNeighbors(
-        4, metric="euclidean", n_candidates_exact=149, min_samples_split=60, random_state=1
-    ).fit(X)
+    exact = RPFNeighbors(4, metric="euclidean", n_candidates_exact=149, min_samples_split=60, random_state=1).fit(X)
     distances, indices = exact.kneighbors()
     true = np.linalg.norm(X[:, None] - X[None], axis=2)
     np.fill_diagonal(true, np.inf)
@@ -131,9 +127,7 @@ def test_eigenvectors_belong_to_the_affinity():
     matrix = model.affinity_matrix_.toarray()
     roots = np.sqrt(matrix.sum(axis=1))
     normalised = matrix / np.outer(roots, roots)
-    np.testing.assert_allclose(
-        normalised @ model.embedding_, model.embedding_ * model.eigenvalues_, atol=1e-6
-    )
+    np.testing.assert_allclose(normalised @ model.embedding_, model.embedding_ * model.eigenvalues_, atol=1e-6)
     np.testing.assert_allclose(model.transform(X), model.embedding_, atol=1e-6)
 
 
@@ -150,7 +144,5 @@ def test_every_parameter_changes_something():
         other = RPForest(**{**base, name: value}).fit(data).apply(data)
         assert (plain != other).any(), name
     wide = np.random.default_rng(0).normal(size=(200, 30))
-    one, two = (
-        RPForest(10, direction=d, random_state=0).fit(wide).apply(wide) for d in ("gaussian", "sparse")
-    )
+    one, two = (RPForest(10, direction=d, random_state=0).fit(wide).apply(wide) for d in ("gaussian", "sparse"))
     assert (one != two).any()

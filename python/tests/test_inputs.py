@@ -67,9 +67,7 @@ def test_wide_sparse_data_is_never_made_dense():
     # Dense, this table would be 8 GB.
     random = np.random.default_rng(0)
     columns = np.sort(random.choice(2_000_000, size=(500, 20)), axis=1)
-    rows = sparse.csr_matrix(
-        (random.normal(size=10_000), columns.ravel(), np.arange(0, 10_001, 20)), (500, 2_000_000)
-    )
+    rows = sparse.csr_matrix((random.normal(size=10_000), columns.ravel(), np.arange(0, 10_001, 20)), (500, 2_000_000))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     forest = RPForest(n_estimators=2, min_samples_split=250, random_state=0).fit(rows)
     assert forest.apply(rows).shape == (500, 2)
@@ -88,7 +86,7 @@ def test_width_stays(dtype):
     model = RPFCluster(n_clusters=3, n_estimators=20, random_state=0).fit(data)
     assert model.embedding_.dtype == dtype
     assert model.transform(data).dtype == dtype
-    assert RPFEmbedding(n_estimators=20, random_state=0).fit_transform(data).dtype == dtype
+    assert RPFEmbedding(n_estimators=20, affinity="linear", random_state=0).fit_transform(data).dtype == dtype
     assert RPFNeighbors(n_estimators=20, random_state=0).fit_transform(data).dtype == dtype
 
 
@@ -130,9 +128,9 @@ def test_random_state_in_all_its_forms():
         return RPForest(n_estimators=5, random_state=state).fit(X).apply(X)
 
     assert (labels(7) == labels(np.int64(7))).all()
-    assert (labels(np.random.RandomState(1)) == labels(np.random.RandomState(1))).all()  # noqa: NPY002
+    assert (labels(np.random.RandomState(1)) == labels(np.random.RandomState(1))).all()
     assert (labels(np.random.default_rng(1)) == labels(np.random.default_rng(1))).all()
-    state = np.random.RandomState(1)  # noqa: NPY002
+    state = np.random.RandomState(1)
     assert (labels(state) != labels(state)).any()
     assert (labels(None) != labels(None)).any()
     assert labels(2**63).shape == (150, 5)

@@ -48,11 +48,10 @@ def _dense(estimator):
     return not isinstance(estimator, RPFNeighbors) and not getattr(estimator, "sparse_output", False)
 
 
-CASES = [
-    (estimator, name) for estimator in ESTIMATORS for name in FURTHER + (DENSE if _dense(estimator) else [])
-]
+CASES = [(estimator, name) for estimator in ESTIMATORS for name in FURTHER + (DENSE if _dense(estimator) else [])]
 
 
+@pytest.mark.filterwarnings("ignore:the graph falls into")
 # These checks fit on a data frame and transform an array on purpose.
 @pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names")
 @pytest.mark.parametrize(("estimator", "name"), CASES, ids=[f"{e}-{n}" for e, n in CASES])

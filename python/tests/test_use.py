@@ -36,7 +36,7 @@ from rpfcluster.datasets import SHAPES, load_iris, make_moons, make_rings, make_
 X, Y = load_iris(return_X_y=True)
 FITTED = [
     RPFCluster(3, n_estimators=40, random_state=0).fit(X),
-    RPFEmbedding(2, n_estimators=40, random_state=0).fit(X),
+    RPFEmbedding(2, n_estimators=40, affinity="linear", random_state=0).fit(X),
     RPForest(40, random_state=0).fit(X),
     RPForestKernel(40, random_state=0).fit(X),
     RPFNeighbors(4, n_estimators=40, random_state=0).fit(X),
