@@ -1,5 +1,6 @@
 //! A clustering as sections of a model file beside its forest's, and back.
 
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -32,6 +33,25 @@ impl Fitted {
     /// Writes a model file, whole or not at all; `extra` sections are kept beside it and given back by
     /// [`crate::model::Container::section`].
     pub fn save_with(&self, path: impl AsRef<Path>, extra: &[(&str, &[u8])]) -> Result<()> {
+        self.with_sections(extra, |sections| sections.save(path.as_ref()))
+    }
+
+    /// The bytes [`Fitted::save_with`] writes, onto anything that can be written to.
+    pub fn write_with(&self, out: &mut dyn Write, extra: &[(&str, &[u8])]) -> Result<()> {
+        self.with_sections(extra, |sections| {
+            let failed = |e: std::io::Error| Error::System {
+                what: "writing the model".into(),
+                problem: e.to_string(),
+            };
+            sections.write(out).map_err(failed)
+        })
+    }
+
+    fn with_sections(
+        &self,
+        extra: &[(&str, &[u8])],
+        write: impl FnOnce(&Sections<'_>) -> Result<()>,
+    ) -> Result<()> {
         let e = &self.embedding;
         let head = Head {
             params: self.params.clone(),
@@ -59,7 +79,7 @@ impl Fitted {
         for &(name, bytes) in extra {
             sections.add(name, vec![Piece::Bytes(bytes)]);
         }
-        sections.save(path.as_ref())
+        write(&sections)
     }
 
     /// Writes a model file, whole or not at all.

@@ -155,6 +155,12 @@ impl Fitted {
         crate::tune::confidence(&self.leaves, &self.labels, self.params.k)
     }
 
+    /// Threads that predict and transform use from now on; `None` is one per core. A model file may come from a
+    /// machine with another number of them.
+    pub fn set_threads(&mut self, threads: Option<usize>) {
+        self.params.threads = threads;
+    }
+
     /// The cluster of each unseen row; a row that no tree tells from a training row gets that row's label.
     pub fn predict<R: Real>(&self, points: &Points<R>) -> Result<Vec<u32>> {
         self.predict_observed(points, &Silent)
@@ -179,9 +185,18 @@ impl Fitted {
 
     /// The spectral embedding of unseen rows, m x k; training rows get their own back.
     pub fn transform<R: Real>(&self, points: &Points<R>) -> Result<Vec<f64>> {
+        self.transform_observed(points, &Silent)
+    }
+
+    /// As [`Fitted::transform`], telling `observer`.
+    pub fn transform_observed<R: Real>(
+        &self,
+        points: &Points<R>,
+        observer: &dyn Observer,
+    ) -> Result<Vec<f64>> {
         in_pool(self.params.threads, || {
-            let codes = self.codes(points, &Silent)?;
-            let mut rows = self.extend(&codes, &Silent)?;
+            let codes = self.codes(points, observer)?;
+            let mut rows = self.extend(&codes, observer)?;
             let width = self.embedding.k();
             fingerprints(&codes).par_iter().zip(rows.par_chunks_mut(width)).for_each(|(print, out)| {
                 if let Some(row) = self.twin(*print) {

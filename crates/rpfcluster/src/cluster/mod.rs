@@ -16,7 +16,7 @@ pub use fitted::Fitted;
 pub use params::{AffinityKind, AffinityParams, RpfCluster};
 
 use crate::error::Result;
-use crate::forest::{Forest, ForestParams};
+use crate::forest::Forest;
 use crate::observe::{Observer, Silent};
 use crate::parallel::in_pool;
 use crate::points::{Points, Real};
@@ -51,11 +51,8 @@ impl RpfCluster {
         if params.k == 1 {
             params.tune = false;
         }
-        let base = match params.min_node {
-            Some(given) => given,
-            None if params.tune => tune::MIN_NODES[0],
-            None => ForestParams::default().min_node,
-        };
+        let base = params.fixed_min_node(points.n());
+        let base = if params.tune && params.min_node.is_none() { base.min(tune::MIN_NODES[0]) } else { base };
         // Many rows: settings are tried on a sample with a forest of its own.
         if params.tune && points.n() > tune::SAMPLE_ABOVE {
             let clock = Instant::now();

@@ -197,6 +197,19 @@ impl RpfCluster {
         }
     }
 
+    /// n_s when nothing is tried: as asked, or the paper's 30, or a fifth of the rows of a small table, which 30
+    /// would leave uncut.
+    ///
+    /// ```
+    /// use rpfcluster::RpfCluster;
+    /// assert_eq!(RpfCluster::default().fixed_min_node(150), 30);
+    /// assert_eq!(RpfCluster::default().fixed_min_node(20), 4);
+    /// assert_eq!(RpfCluster { min_node: Some(12), ..Default::default() }.fixed_min_node(20), 12);
+    /// ```
+    pub fn fixed_min_node(&self, n: usize) -> usize {
+        self.min_node.unwrap_or((n / 5).clamp(2, ForestParams::default().min_node))
+    }
+
     /// The affinity with every open number at its fixed default: what is used when nothing is tried.
     pub fn fixed_affinity(&self) -> AffinityParams {
         // A number that belongs to one affinity only names it.

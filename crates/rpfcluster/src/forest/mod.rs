@@ -108,6 +108,38 @@ impl Forest {
         self.trees.par_iter().map(Tree::depth).collect()
     }
 
+    /// The nodes from the root of a tree to one of its leaves. Inner nodes are numbered in pre-order, the leaves
+    /// follow them from left to right; a tree has twice as many nodes as leaves, less one.
+    ///
+    /// ```
+    /// # use rpfcluster::{Forest, ForestParams, Points};
+    /// let points = Points::new(&[0.0, 1.0, 2.0], 3, 1)?;
+    /// let forest = Forest::grow(&points, &ForestParams { trees: 1, min_node: 2, ..Default::default() })?;
+    /// assert_eq!(forest.path(0, 0)?.first(), Some(&0));
+    /// assert_eq!(forest.path(0, 0)?.last(), Some(&2)); // two inner nodes, so leaf 0 is node 2
+    /// assert!(forest.path(0, 3).is_err());
+    /// # Ok::<(), rpfcluster::Error>(())
+    /// ```
+    pub fn path(&self, tree: usize, leaf: u32) -> Result<Vec<u32>> {
+        let Some(tree) = self.trees.get(tree) else {
+            let expected = format!("below {}, the number of trees", self.trees.len());
+            return Err(crate::error::parameter("tree", tree, expected));
+        };
+        if leaf as usize >= tree.leaves() {
+            let expected = format!("below {}, the number of leaves of the tree", tree.leaves());
+            return Err(crate::error::parameter("leaf", leaf, expected));
+        }
+        let mut path = Vec::new();
+        let mut at = tree.root();
+        while !at.is_leaf() {
+            path.push(at.node);
+            let left = tree.left(at);
+            at = if leaf < left.leaf_end() { left } else { tree.right(at) };
+        }
+        path.push(tree.right.len() as u32 + leaf);
+        Ok(path)
+    }
+
     /// Bytes held.
     pub fn bytes(&self) -> usize {
         let width = match self.precision {

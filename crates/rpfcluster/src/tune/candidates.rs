@@ -16,7 +16,7 @@ pub(crate) struct Setting {
     pub affinity: AffinityParams,
 }
 
-/// The grid for this user's parameters and n rows.
+/// The grid for this user's parameters and n rows,
 pub(crate) fn settings(params: &RpfCluster, n: usize) -> Vec<Setting> {
     let mut all = Vec::new();
     // A leaf cannot hold more than everything: below this, two min_nodes are one.

@@ -58,7 +58,7 @@ struct Tried {
 /// Tries the settings on a forest grown at the smallest min_node of interest.
 pub(crate) fn choose(forest: &Forest, params: &RpfCluster, observer: &dyn Observer) -> Result<Choice> {
     let method = params.method.unwrap_or_default();
-    let grid = settings(params, forest.n());
+    let grid = settings(params, forest.n(), forest.params().min_node);
     if let [only] = grid[..] {
         return Ok(Choice {
             min_node: only.min_node,

@@ -80,9 +80,10 @@ pub(crate) fn choose_k<R: Real>(
     if most < 2 {
         return Ok(KChoice { k: 1, sure: 0.0, sample, candidates: Vec::new() });
     }
+    let base = params.fixed_min_node(rows.len()).min(super::MIN_NODES[0]);
     observer.begin(Stage::Tune, 1 + CLOUDS as u64);
     let data = Points::new(&values, rows.len(), points.d())?;
-    let forest = Forest::grow(&data, &params.forest_params(super::MIN_NODES[0]))?;
+    let forest = Forest::grow(&data, &params.forest_params(base))?;
     let whole = look(&forest, 0..forest.trees(), params, most)?;
     let half = (forest.trees() / 2).max(1);
     let first = look(&forest, 0..half, params, most)?;
@@ -93,7 +94,7 @@ pub(crate) fn choose_k<R: Real>(
         check(observer)?;
         let cloud = cloud_like(&values, points.d(), params.seed, number as u64);
         let cloud = Points::new(&cloud, rows.len(), points.d())?;
-        let forest = Forest::grow(&cloud, &params.forest_params(super::MIN_NODES[0]))?;
+        let forest = Forest::grow(&cloud, &params.forest_params(base))?;
         clouds.push(leaks(&look(&forest, 0..forest.trees(), params, most)?.embedding));
         observer.advance(Stage::Tune, 1);
     }
@@ -142,7 +143,7 @@ impl Look {
 }
 
 fn look(forest: &Forest, trees: std::ops::Range<usize>, params: &RpfCluster, most: usize) -> Result<Look> {
-    let leaves: Arc<LeafMatrix> = Arc::new(forest.leaves_of_trees(trees, super::MIN_NODES[0])?);
+    let leaves: Arc<LeafMatrix> = Arc::new(forest.leaves_of_trees(trees, forest.params().min_node)?);
     let (top, power) = match params.fixed_affinity() {
         AffinityParams::TopK { .. } => (params.top.unwrap_or(TOP), params.power.unwrap_or(POWER)),
         _ => (TOP, POWER),

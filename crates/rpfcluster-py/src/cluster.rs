@@ -1,0 +1,181 @@
+//! The class `Cluster`: a finished clustering, able to place new rows.
+
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use rpfcluster::affinity::{Affinity, SparseAffinity};
+use rpfcluster::model::Container;
+use rpfcluster::parallel::in_pool;
+use rpfcluster::{AffinityParams, Fitted, RpfCluster};
+
+use crate::data::{Table, each_width};
+use crate::forest::Forest;
+use crate::functions::{Csr, csr, extra_sections, parse, signed, to_json};
+use crate::gate::{Progress, gate, to_python};
+
+/// A finished clustering.
+#[pyclass(module = "rpfcluster._rpfcluster", frozen)]
+pub struct Cluster {
+    inner: Fitted,
+}
+
+#[pymethods]
+impl Cluster {
+    /// Clusters the rows; `params` is the JSON of the library's `RpfCluster`.
+    #[staticmethod]
+    #[pyo3(signature = (table, params, progress=None))]
+    fn fit(py: Python<'_>, table: Table<'_>, params: &str, progress: Progress) -> PyResult<Self> {
+        let params: RpfCluster = parse(params)?;
+        let inner =
+            each_width!(table, view => gate(py, progress, |o| params.fit_observed(&view.points()?, o)))?;
+        Ok(Cluster { inner })
+    }
+
+    /// The cluster of each training row, numbered by first appearance.
+    #[getter]
+    fn labels<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        signed(py, self.inner.labels())
+    }
+
+    /// The eigenvectors, training rows x columns.
+    #[getter]
+    fn vectors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let embedding = self.inner.embedding();
+        embedding.vectors.clone().into_pyarray(py).reshape([embedding.n(), embedding.k()])
+    }
+
+    /// Their eigenvalues, the largest first.
+    #[getter]
+    fn eigenvalues<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.inner.embedding().eigenvalues.clone().into_pyarray(py)
+    }
+
+    /// Row sums of the affinity.
+    #[getter]
+    fn degrees<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.inner.embedding().degrees.clone().into_pyarray(py)
+    }
+
+    /// Number of pieces the graph falls into.
+    #[getter]
+    fn pieces(&self) -> usize {
+        self.inner.embedding().columns.len()
+    }
+
+    /// The forest.
+    #[getter]
+    fn forest(&self) -> Forest {
+        Forest::new(self.inner.forest().clone())
+    }
+
+    /// The JSON of what was asked for.
+    #[getter]
+    fn params(&self) -> PyResult<String> {
+        to_json(self.inner.params())
+    }
+
+    /// The JSON of what was used: affinity, min_node, method, solver, how the eigen-solver ended, seconds.
+    #[getter]
+    fn used(&self) -> PyResult<String> {
+        let e = self.inner.embedding();
+        to_json(&serde_json::json!({
+            "affinity": self.inner.affinity(),
+            "min_node": self.inner.min_node(),
+            "method": self.inner.method(),
+            "solver": e.solver,
+            "converged": e.converged,
+            "residual": e.residual,
+            "iterations": e.iterations,
+            "uncovered": e.uncovered,
+            "seconds": self.inner.seconds(),
+        }))
+    }
+
+    /// The cluster of each new row.
+    #[pyo3(signature = (table, progress=None))]
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        table: Table<'_>,
+        progress: Progress,
+    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let labels = each_width!(table, view => gate(py, progress, |o| {
+            self.inner.predict_observed(&view.points()?, o)
+        }))?;
+        Ok(signed(py, &labels))
+    }
+
+    /// The spectral embedding of each new row.
+    #[pyo3(signature = (table, progress=None))]
+    fn transform<'py>(
+        &self,
+        py: Python<'py>,
+        table: Table<'_>,
+        progress: Progress,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let rows = each_width!(table, view => gate(py, progress, |o| {
+            self.inner.transform_observed(&view.points()?, o)
+        }))?;
+        let k = self.inner.embedding().k();
+        let n = rows.len() / k;
+        rows.into_pyarray(py).reshape([n, k])
+    }
+
+    /// The affinity that was cut: a constant for every pair, and what some pairs have on top of it.
+    #[pyo3(signature = (progress=None))]
+    fn affinity<'py>(&self, py: Python<'py>, progress: Progress) -> PyResult<(f64, Csr<'py>)> {
+        let leaves = self.inner.leaves();
+        let affinity = *self.inner.affinity();
+        let (constant, starts, indices, values) = gate(py, progress, |o| {
+            in_pool(self.inner.params().threads, || {
+                let matrix = match affinity {
+                    AffinityParams::Linear => {
+                        let kernel = leaves.sparse_observed(0.0, o)?;
+                        let trees = kernel.trees as f64;
+                        let values = kernel.counts.iter().map(|&c| f64::from(c) / trees).collect();
+                        return Ok((0.0, kernel.starts, kernel.indices, values));
+                    }
+                    AffinityParams::Paper { beta1, beta2, diagonal } => {
+                        SparseAffinity::paper(&leaves.sparse_observed(beta1, o)?, beta2, diagonal)?
+                    }
+                    AffinityParams::TopK { top, power } => {
+                        SparseAffinity::top_k(&leaves.top_k_observed(top, o)?, top, power)?
+                    }
+                };
+                let weights = matrix.weights();
+                let values: Vec<f64> = (0..weights.len()).map(|e| weights.get(e)).collect();
+                Ok((matrix.constant(), matrix.indptr().to_vec(), matrix.indices().to_vec(), values))
+            })?
+        })?;
+        Ok((constant, csr(py, &starts, &indices, values)))
+    }
+
+    /// The model file's bytes, with sections of the caller's own.
+    #[pyo3(signature = (extra=None))]
+    fn to_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        extra: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let extra = extra_sections(extra)?;
+        let extra: Vec<(&str, &[u8])> = extra.iter().map(|(n, b)| (n.as_str(), b.as_slice())).collect();
+        let mut bytes = Vec::new();
+        py.detach(|| self.inner.write_with(&mut bytes, &extra)).map_err(to_python)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// A clustering from a model file's bytes, checked; `threads` is for this machine.
+    #[staticmethod]
+    #[pyo3(signature = (bytes, threads=None))]
+    fn from_bytes(py: Python<'_>, bytes: &[u8], threads: Option<usize>) -> PyResult<Self> {
+        let read = || Fitted::from_container(&Container::parse(bytes)?);
+        let mut inner = py.detach(read).map_err(to_python)?;
+        inner.set_threads(threads);
+        Ok(Cluster { inner })
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let read = py.get_type::<Cluster>().getattr("from_bytes")?;
+        Ok((read, (self.to_bytes(py, None)?,)))
+    }
+}

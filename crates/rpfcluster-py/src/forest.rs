@@ -1,0 +1,333 @@
+//! The class `Forest`: a grown forest with its leaves, and everything that is counted on them.
+
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use rpfcluster::kernel::rerank;
+use rpfcluster::parallel::in_pool;
+use rpfcluster::{Error, ForestParams, LeafCodes, LeafMatrix, Neighbors, Observer, Precision, SparseKernel};
+
+use crate::data::{Table, View, each_width};
+use crate::functions::{Csr, PairTable, csr, extra_sections, parse, table_of_pairs, to_json};
+use crate::gate::{Progress, gate, to_python};
+
+/// A grown forest.
+#[pyclass(module = "rpfcluster._rpfcluster", frozen)]
+pub struct Forest {
+    inner: rpfcluster::Forest,
+    leaves: LeafMatrix,
+}
+
+impl Forest {
+    pub fn new(inner: rpfcluster::Forest) -> Self {
+        let leaves = inner.leaves();
+        Forest { inner, leaves }
+    }
+
+    /// Leaf numbers of new rows, or of the training rows, shown to `work` in a pool; all behind the gate.
+    fn counted<T: Send>(
+        &self,
+        py: Python<'_>,
+        table: Option<Table<'_>>,
+        threads: Option<usize>,
+        progress: Progress,
+        work: impl FnOnce(&LeafMatrix, &LeafCodes, &dyn Observer) -> rpfcluster::Result<T> + Send,
+    ) -> PyResult<T> {
+        let leaves = &self.leaves;
+        match table {
+            None => gate(py, progress, |o| in_pool(threads, || work(leaves, leaves.codes(), o))?),
+            Some(table) => each_width!(table, view => gate(py, progress, |o| {
+                in_pool(threads, || {
+                    let codes = self.inner.route_observed(&view.points()?, o)?;
+                    work(leaves, &codes, o)
+                })?
+            })),
+        }
+    }
+}
+
+#[pymethods]
+impl Forest {
+    /// Grows a forest; `params` is the JSON of the library's `ForestParams`.
+    #[staticmethod]
+    #[pyo3(signature = (table, params, threads=None, progress=None))]
+    fn grow(
+        py: Python<'_>,
+        table: Table<'_>,
+        params: &str,
+        threads: Option<usize>,
+        progress: Progress,
+    ) -> PyResult<Self> {
+        let params: ForestParams = parse(params)?;
+        let forest = each_width!(table, view => gate(py, progress, |o| {
+            let points = view.points()?;
+            in_pool(threads, || rpfcluster::Forest::grow_observed(&points, &params, o))?
+        }))?;
+        Ok(Forest::new(forest))
+    }
+
+    /// Rows and columns of the training data.
+    #[getter]
+    fn shape(&self) -> (usize, usize) {
+        (self.inner.n(), self.inner.d())
+    }
+
+    /// "float32" or "float64".
+    #[getter]
+    fn dtype(&self) -> &'static str {
+        match self.inner.precision() {
+            Precision::F32 => "float32",
+            Precision::F64 => "float64",
+        }
+    }
+
+    /// The JSON of its parameters.
+    #[getter]
+    fn params(&self) -> PyResult<String> {
+        to_json(self.inner.params())
+    }
+
+    /// The first column of each tree in the feature map; one more entry holds the number of columns.
+    #[getter]
+    fn offsets(&self) -> Vec<usize> {
+        (0..=self.leaves.trees()).map(|t| self.leaves.first_column(t)).collect()
+    }
+
+    /// Depth of the deepest leaf of each tree.
+    #[getter]
+    fn depths(&self) -> Vec<usize> {
+        self.inner.depths()
+    }
+
+    /// Bytes held.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.inner.bytes()
+    }
+
+    /// The leaf of each row in each tree, rows x trees.
+    #[pyo3(signature = (table=None, threads=None, progress=None))]
+    fn apply<'py>(
+        &self,
+        py: Python<'py>,
+        table: Option<Table<'py>>,
+        threads: Option<usize>,
+        progress: Progress,
+    ) -> PyResult<Bound<'py, PyArray2<u32>>> {
+        let (n, leaves) = self.counted(py, table, threads, progress, |_, codes, _| {
+            let mut leaves = vec![0; codes.n() * codes.trees()];
+            by_rows(codes, |at, _, leaf| leaves[at] = leaf);
+            Ok((codes.n(), leaves))
+        })?;
+        leaves.into_pyarray(py).reshape([n, self.leaves.trees()])
+    }
+
+    /// The columns of the feature map, one a row and tree, row after row.
+    #[pyo3(signature = (table=None, threads=None, progress=None))]
+    fn features<'py>(
+        &self,
+        py: Python<'py>,
+        table: Option<Table<'py>>,
+        threads: Option<usize>,
+        progress: Progress,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let first = |t: usize| self.leaves.first_column(t);
+        // scipy uses 32 bits where they suffice.
+        if self.leaves.columns() <= i32::MAX as usize {
+            let columns = self.counted(py, table, threads, progress, |_, codes, _| {
+                let mut columns = vec![0i32; codes.n() * codes.trees()];
+                by_rows(codes, |at, t, leaf| columns[at] = (first(t) + leaf as usize) as i32);
+                Ok(columns)
+            })?;
+            return Ok(columns.into_pyarray(py).into_any());
+        }
+        let columns = self.counted(py, table, threads, progress, |_, codes, _| {
+            let mut columns = vec![0i64; codes.n() * codes.trees()];
+            by_rows(codes, |at, t, leaf| columns[at] = (first(t) + leaf as usize) as i64);
+            Ok(columns)
+        })?;
+        Ok(columns.into_pyarray(py).into_any())
+    }
+
+    /// The nodes each row passes, one tree: (indptr, nodes). Inner nodes come first, then leaves.
+    #[pyo3(signature = (tree, leaves))]
+    fn paths<'py>(&self, py: Python<'py>, tree: usize, leaves: Vec<u32>) -> PyResult<PathsOf<'py>> {
+        let (mut starts, mut nodes) = (vec![0i64], Vec::new());
+        for leaf in leaves {
+            let path = self.inner.path(tree, leaf).map_err(to_python)?;
+            nodes.extend(path.into_iter().map(i64::from));
+            starts.push(nodes.len() as i64);
+        }
+        Ok((starts.into_pyarray(py), nodes.into_pyarray(py)))
+    }
+
+    /// The k strongest neighbours of each row: (indices, similarities), rows x k, strongest first; -1 and 0 where
+    /// there are fewer.
+    #[pyo3(signature = (k, table=None, threads=None, progress=None))]
+    fn neighbors<'py>(
+        &self,
+        py: Python<'py>,
+        k: usize,
+        table: Option<Table<'py>>,
+        threads: Option<usize>,
+        progress: Progress,
+    ) -> PyResult<PairTable<'py>> {
+        let new = table.is_some();
+        let found = self.counted(py, table, threads, progress, |leaves, codes, o| match new {
+            true => leaves.top_k_of(codes, k, o),
+            false => leaves.top_k_observed(k, o),
+        })?;
+        let trees = found.trees() as f64;
+        let rows = (0..found.n()).map(|row| {
+            let (js, counts) = found.row(row);
+            js.iter().zip(counts).map(|(&j, &c)| (j, f64::from(c) / trees)).collect()
+        });
+        table_of_pairs(py, found.n(), found.k(), 0.0, rows)
+    }
+
+    /// Co-leaf neighbours by Euclidean distance: (indices, distances). `counts` is (k, candidates): the k nearest of
+    /// so many strongest are kept.
+    #[pyo3(signature = (counts, training, table=None, threads=None, progress=None))]
+    fn nearest<'py>(
+        &self,
+        py: Python<'py>,
+        counts: (usize, usize),
+        training: Table<'py>,
+        table: Option<Table<'py>>,
+        threads: Option<usize>,
+        progress: Progress,
+    ) -> PyResult<PairTable<'py>> {
+        let found = match (training, table) {
+            (Table::F32(all), None) => {
+                let view = all.view()?;
+                gate(py, progress, |o| self.rerank(view, None, counts, threads, o))?
+            }
+            (Table::F64(all), None) => {
+                let view = all.view()?;
+                gate(py, progress, |o| self.rerank(view, None, counts, threads, o))?
+            }
+            (Table::F32(all), Some(Table::F32(new))) => {
+                let (view, new) = (all.view()?, new.view()?);
+                gate(py, progress, |o| self.rerank(view, Some(new), counts, threads, o))?
+            }
+            (Table::F64(all), Some(Table::F64(new))) => {
+                let (view, new) = (all.view()?, new.view()?);
+                gate(py, progress, |o| self.rerank(view, Some(new), counts, threads, o))?
+            }
+            _ => {
+                let what = "new rows must have the width of the training rows";
+                return Err(pyo3::exceptions::PyTypeError::new_err(what));
+            }
+        };
+        let n = found.len();
+        table_of_pairs(py, n, counts.0, f64::INFINITY, found.into_iter())
+    }
+
+    /// All pairs with a similarity of at least `threshold`, rows against the training rows.
+    #[pyo3(signature = (threshold, table=None, threads=None, progress=None))]
+    fn sparse<'py>(
+        &self,
+        py: Python<'py>,
+        threshold: f64,
+        table: Option<Table<'py>>,
+        threads: Option<usize>,
+        progress: Progress,
+    ) -> PyResult<Csr<'py>> {
+        let new = table.is_some();
+        let kernel: SparseKernel =
+            self.counted(py, table, threads, progress, |leaves, codes, o| match new {
+                true => leaves.sparse_of(codes, threshold, o),
+                false => leaves.sparse_observed(threshold, o),
+            })?;
+        let trees = kernel.trees as f64;
+        let values = kernel.counts.iter().map(|&c| f64::from(c) / trees).collect();
+        Ok(csr(py, &kernel.starts, &kernel.indices, values))
+    }
+
+    /// The similarity of each row to every training row.
+    #[pyo3(signature = (table=None, threads=None, progress=None))]
+    fn dense<'py>(
+        &self,
+        py: Python<'py>,
+        table: Option<Table<'py>>,
+        threads: Option<usize>,
+        progress: Progress,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let all =
+            self.counted(py, table, threads, progress, |leaves, codes, _| Ok(leaves.dense_of(codes)))?;
+        let rows = all.len() / self.leaves.n();
+        all.into_pyarray(py).reshape([rows, self.leaves.n()])
+    }
+
+    /// The model file's bytes, with sections of the caller's own.
+    #[pyo3(signature = (extra=None))]
+    fn to_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        extra: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let extra = extra_sections(extra)?;
+        let extra: Vec<(&str, &[u8])> = extra.iter().map(|(n, b)| (n.as_str(), b.as_slice())).collect();
+        let mut bytes = Vec::new();
+        py.detach(|| self.inner.write_with(&mut bytes, &extra)).map_err(to_python)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// A forest from a model file's bytes, checked.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        py.detach(|| rpfcluster::Forest::from_bytes(bytes)).map(Forest::new).map_err(to_python)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let read = py.get_type::<Forest>().getattr("from_bytes")?;
+        Ok((read, (self.to_bytes(py, None)?,)))
+    }
+}
+
+type PathsOf<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
+
+impl Forest {
+    fn rerank<R: rpfcluster::Real>(
+        &self,
+        training: View<'_, R>,
+        new: Option<View<'_, R>>,
+        (k, candidates): (usize, usize),
+        threads: Option<usize>,
+        observer: &dyn Observer,
+    ) -> rpfcluster::Result<Vec<Vec<(u32, f64)>>> {
+        let training = training.points()?;
+        if training.n() != self.leaves.n() {
+            return Err(Error::Length {
+                what: "training rows",
+                got: training.n(),
+                expected: self.leaves.n(),
+            });
+        }
+        let queries = new.map(View::points).transpose()?;
+        in_pool(threads, || {
+            let found: Neighbors = match &queries {
+                Some(new) => {
+                    let codes = self.inner.route_observed(new, observer)?;
+                    self.leaves.top_k_of(&codes, candidates, observer)?
+                }
+                None => self.leaves.top_k_observed(candidates, observer)?,
+            };
+            Ok(rerank(queries.as_ref().unwrap_or(&training), &training, &found, k)?.neighbors)
+        })?
+    }
+}
+
+/// Visits leaf numbers row after row: `visit(position, tree, leaf)`.
+fn by_rows(codes: &LeafCodes, mut visit: impl FnMut(usize, usize, u32)) {
+    let trees = codes.trees();
+    // Tree after tree within a band of rows: both sides stay in the cache.
+    for band in (0..codes.n()).step_by(512) {
+        let end = (band + 512).min(codes.n());
+        for t in 0..trees {
+            for (row, &leaf) in (band..end).zip(&codes.tree(t)[band..end]) {
+                visit(row * trees + t, t, leaf);
+            }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! What is no method of a class: scores, made-up data, spectral clustering of a similarity made elsewhere, and the small
+//! translations both classes use.
+
+use numpy::{
+    IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
+    PyUntypedArrayMethods,
+};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use rpfcluster::affinity::SparseAffinity;
+use rpfcluster::metrics::Scores;
+use rpfcluster::model::Container;
+use rpfcluster::parallel::in_pool;
+use rpfcluster::spectral::{SpectralParams, cluster};
+use rpfcluster_data::shapes::Shape;
+
+use crate::data::whole_numbers;
+use crate::gate::{Progress, gate, to_python};
+
+/// A compressed sparse matrix: indptr, indices, data.
+pub type Csr<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
+/// Indices and values, a row of each for every row.
+pub type PairTable<'py> = (Bound<'py, PyArray2<i64>>, Matrix<'py>);
+type Matrix<'py> = Bound<'py, PyArray2<f64>>;
+type Labels<'py> = Bound<'py, PyArray1<i64>>;
+
+/// Parameters from their JSON; what is wrong with them is a ValueError.
+pub fn parse<T: serde::de::DeserializeOwned>(json: &str) -> PyResult<T> {
+    serde_json::from_str(json).map_err(|e| PyValueError::new_err(e.to_string()))
+}
+
+/// A value of the library as JSON.
+pub fn to_json(value: &impl serde::Serialize) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|e| PyRuntimeError::new_err(e.to_string()))
+}
+
+/// Labels in Python's usual width.
+pub fn signed<'py>(py: Python<'py>, labels: &[u32]) -> Labels<'py> {
+    labels.iter().map(|&l| i64::from(l)).collect::<Vec<_>>().into_pyarray(py)
+}
+
+/// The three arrays of a compressed sparse matrix.
+pub fn csr<'py>(py: Python<'py>, starts: &[usize], indices: &[u32], values: Vec<f64>) -> Csr<'py> {
+    (
+        starts.iter().map(|&s| s as i64).collect::<Vec<_>>().into_pyarray(py),
+        signed(py, indices),
+        values.into_pyarray(py),
+    )
+}
+
+/// Rows of (index, value) pairs as two arrays, short rows filled up with -1 and `nothing`.
+pub fn table_of_pairs<'py>(
+    py: Python<'py>,
+    n: usize,
+    k: usize,
+    nothing: f64,
+    rows: impl Iterator<Item = Vec<(u32, f64)>>,
+) -> PyResult<PairTable<'py>> {
+    let (mut indices, mut values) = (vec![-1i64; n * k], vec![nothing; n * k]);
+    for (row, found) in rows.enumerate() {
+        for (at, (j, value)) in found.into_iter().enumerate().map(|(i, pair)| (row * k + i, pair)) {
+            indices[at] = i64::from(j);
+            values[at] = value;
+        }
+    }
+    Ok((indices.into_pyarray(py).reshape([n, k])?, values.into_pyarray(py).reshape([n, k])?))
+}
+
+/// Sections of the caller's own, by name.
+pub fn extra_sections(extra: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<(String, Vec<u8>)>> {
+    extra
+        .map(|e| e.iter().map(|(name, bytes)| Ok((name.extract()?, bytes.extract()?))).collect())
+        .unwrap_or(Ok(vec![]))
+}
+
+/// The sections of a model file's bytes, by name; arrays are left as they are stored.
+#[pyfunction]
+pub fn sections<'py>(py: Python<'py>, bytes: &[u8], names: Vec<String>) -> PyResult<Bound<'py, PyDict>> {
+    let file = Container::parse(bytes).map_err(to_python)?;
+    let found = PyDict::new(py);
+    for name in names.iter().filter(|name| file.has(name)) {
+        found.set_item(name, PyBytes::new(py, file.section(name).map_err(to_python)?))?;
+    }
+    Ok(found)
+}
+
+/// Spectral clustering of a similarity matrix, an array or the tuple (indptr, indices, data):
+/// (labels, vectors, eigenvalues, JSON of how the eigen-solver ended). `params` is the JSON of `SpectralParams`.
+#[pyfunction]
+#[pyo3(signature = (matrix, params, threads=None, progress=None))]
+pub fn spectral<'py>(
+    py: Python<'py>,
+    matrix: &Bound<'py, PyAny>,
+    params: &str,
+    threads: Option<usize>,
+    progress: Progress,
+) -> PyResult<(Labels<'py>, Matrix<'py>, Bound<'py, PyArray1<f64>>, String)> {
+    let params: SpectralParams = parse(params)?;
+    let affinity = if let Ok(dense) = matrix.extract::<PyReadonlyArray2<'_, f64>>() {
+        let n = dense.shape()[0];
+        let values = dense.as_slice()?;
+        gate(py, None, |_| SparseAffinity::precomputed_dense(values, n))?
+    } else {
+        let (indptr, indices, values): (Bound<'_, PyAny>, Bound<'_, PyAny>, PyReadonlyArray1<'_, f64>) =
+            matrix.extract()?;
+        let starts: Vec<usize> = whole_numbers(&indptr, "indptr")?;
+        let columns = whole_numbers(&indices, "indices")?;
+        let values = values.as_slice()?.to_vec();
+        let n = starts.len().saturating_sub(1);
+        gate(py, None, |_| SparseAffinity::precomputed_sparse(starts, columns, values, n))?
+    };
+    let (labels, e) = gate(py, progress, |o| in_pool(threads, || cluster(&affinity, &params, o))?)?;
+    let used = to_json(&serde_json::json!({
+        "method": params.method,
+        "solver": e.solver,
+        "converged": e.converged,
+        "residual": e.residual,
+        "iterations": e.iterations,
+        "uncovered": e.uncovered,
+    }))?;
+    let shape = [e.n(), e.k()];
+    Ok((
+        signed(py, &labels),
+        e.vectors.into_pyarray(py).reshape(shape)?,
+        e.eigenvalues.into_pyarray(py),
+        used,
+    ))
+}
+
+/// Every score of labels against classes: rho_c, rho_r and majority in percent, ari, nmi.
+#[pyfunction]
+pub fn scores(labels: Vec<u32>, classes: Vec<u32>) -> PyResult<String> {
+    to_json(&Scores::new(&labels, &classes).map_err(to_python)?)
+}
+
+/// The names of the made-up sets.
+#[pyfunction]
+pub fn shapes() -> Vec<&'static str> {
+    Shape::ALL.iter().map(Shape::name).collect()
+}
+
+/// Made-up data by name: (rows, labels).
+#[pyfunction]
+pub fn shape<'py>(py: Python<'py>, name: &str, n: usize, seed: u64) -> PyResult<(Matrix<'py>, Labels<'py>)> {
+    let shape: Shape =
+        name.parse().map_err(|e: rpfcluster_data::DataError| PyValueError::new_err(e.to_string()))?;
+    let made = py.detach(|| shape.generate(n, seed));
+    Ok((made.values.into_pyarray(py).reshape([made.n, made.d])?, signed(py, &made.labels)))
+}
+
+/// Fisher's Iris: (rows, species as numbers, names of the columns, names of the species).
+#[pyfunction]
+pub fn iris(py: Python<'_>) -> PyResult<(Matrix<'_>, Labels<'_>, Vec<String>, Vec<String>)> {
+    let table = rpfcluster_data::iris().map_err(|e| PyValueError::new_err(e.to_string()))?;
+    let (n, d) = (table.n, table.d());
+    let values = table.values.to_f64().into_owned();
+    let (codes, names) = table.labels.map(|l| (l.codes, l.names)).unwrap_or_default();
+    let rows = values.into_pyarray(py).reshape([n, d])?;
+    Ok((rows, signed(py, &codes), table.columns, names))
+}

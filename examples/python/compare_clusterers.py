@@ -1,0 +1,83 @@
+"""The well-known grid of toy sets, clustered by scikit-learn's algorithms and by RPFCluster.
+
+``python compare_clusterers.py FILE.png`` draws it. Each algorithm knows the number of clusters where it can be told;
+nothing else is tuned for a set. The number in a corner is the adjusted Rand index, the time is the fit's.
+"""
+
+import sys
+import time
+import warnings
+
+import numpy as np
+from sklearn import cluster, mixture
+from sklearn.metrics import adjusted_rand_score
+from sklearn.preprocessing import StandardScaler
+
+from rpfcluster import RPFCluster
+from rpfcluster.datasets import make_shape
+
+SETS = {"rings": 3, "moons": 2, "spirals": 3, "chains": 3, "anisotropic": 3, "densities": 3, "blobs": 3, "noise": 1}
+
+
+def algorithms(k: int) -> dict[str, object]:
+    """Return one of each, for k clusters."""
+    return {
+        "K-means": cluster.KMeans(k, n_init=3, random_state=0),
+        "Ward": cluster.AgglomerativeClustering(k, linkage="ward"),
+        "Spectral": cluster.SpectralClustering(k, affinity="nearest_neighbors", random_state=0),
+        "DBSCAN": cluster.DBSCAN(eps=0.15),
+        "HDBSCAN": cluster.HDBSCAN(min_cluster_size=15, copy=True),
+        "Mixture": mixture.GaussianMixture(k, random_state=0),
+        "RPFCluster": RPFCluster(k, random_state=0),
+    }
+
+
+def main(picture: str | None = None, n_samples: int = 600) -> dict[str, dict[str, float]]:
+    """Cluster every set with every algorithm; print and return the adjusted Rand indices."""
+    found: dict[str, dict[str, float]] = {}
+    panels = {}
+    for name, k in SETS.items():
+        X, truth = make_shape(name, n_samples, random_state=0)
+        X = StandardScaler().fit_transform(X)
+        # A set of noise has no right answer: three clusters are asked for to see what is made of it.
+        for title, model in algorithms(max(k, 3) if name == "noise" else k).items():
+            begun = time.perf_counter()
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "Graph is not fully connected")
+                labels = model.fit_predict(X)
+            score = float(adjusted_rand_score(truth, labels))
+            found.setdefault(name, {})[title] = score
+            panels[name, title] = (X, labels, score, time.perf_counter() - begun)
+    titles = list(algorithms(2))
+    print(" " * 12 + "".join(f"{title:>11}" for title in titles))
+    for name, scores in found.items():
+        print(f"{name:12}" + "".join(f"{scores[title]:11.2f}" for title in titles))
+    if picture is not None:
+        draw(panels, titles, picture)
+    return found
+
+
+def draw(panels: dict, titles: list[str], picture: str) -> None:
+    """Draw the grid: a row a set, a column an algorithm."""
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(
+        len(SETS), len(titles), figsize=(2 * len(titles), 2 * len(SETS)), layout="constrained"
+    )
+    colors = pyplot.get_cmap("tab10")
+    box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1}
+    for row, name in enumerate(SETS):
+        for column, title in enumerate(titles):
+            X, labels, score, seconds = panels[name, title]
+            ax = axes[row, column]
+            paint = np.where(labels[:, None] < 0, (0.6, 0.6, 0.6, 1), colors(labels % 10))
+            ax.scatter(*X[:, :2].T, c=paint, s=3)
+            ax.set(xticks=[], yticks=[], title=title if row == 0 else None, ylabel=name if column == 0 else None)
+            note = f"{seconds:.2f} s" if name == "noise" else f"{score:.2f}   {seconds:.2f} s"
+            ax.text(0.98, 0.02, note, transform=ax.transAxes, ha="right", fontsize=8, bbox=box)
+    figure.savefig(picture, dpi=100)
+    pyplot.close(figure)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:2])

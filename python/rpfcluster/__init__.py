@@ -1,0 +1,57 @@
+"""Random projection forests, the similarity kernel they learn, and clustering built on it.
+
+Every name is loaded on first use, so that ``import rpfcluster`` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from ._rpfcluster import __version__
+
+if TYPE_CHECKING:
+    from . import datasets, metrics, plot
+    from ._cluster import RPFCluster
+    from ._embedding import RPFEmbedding
+    from ._forest import RPForest
+    from ._kernel import RPForestKernel
+    from ._model import load, save
+    from ._neighbors import RPFNeighbors
+
+__all__ = [
+    "RPFCluster",
+    "RPFEmbedding",
+    "RPFNeighbors",
+    "RPForest",
+    "RPForestKernel",
+    "__version__",
+    "datasets",
+    "load",
+    "metrics",
+    "plot",
+    "save",
+]
+
+_HOMES = {
+    "RPFCluster": "_cluster",
+    "RPFEmbedding": "_embedding",
+    "RPFNeighbors": "_neighbors",
+    "RPForest": "_forest",
+    "RPForestKernel": "_kernel",
+    "load": "_model",
+    "save": "_model",
+}
+_MODULES = ("datasets", "metrics", "plot")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f".{name}", __name__)
+    if name in _HOMES:
+        return getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,271 @@
+"""RPFCluster: spectral clustering on the rpf-kernel, with predict and transform for new rows."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from . import _rpfcluster
+from ._common import Array, check_data, is_sparse, native, one_of, open_number, progress_of, seed_of, threads_of, whole
+
+AFFINITIES = ("auto", "paper", "linear", "top-k")
+
+
+class SpectralBase(TransformerMixin, BaseEstimator):  # type: ignore[misc, unused-ignore]
+    """What the clusterer and the embedding share: one fit, one matrix, new rows."""
+
+    _cluster: _rpfcluster.Cluster
+
+    def _params(self, k: int) -> dict[str, Any]:
+        """Name every parameter as the Rust library does; ``"auto"`` is its ``None``."""
+        affinity = one_of(self.affinity, "affinity", AFFINITIES)
+        split = self.min_samples_split
+        auto_split = isinstance(split, str) and one_of(split, "min_samples_split", ("auto",)) == "auto"
+        top = self.n_neighbors
+        auto_top = isinstance(top, str) and one_of(top, "n_neighbors", ("auto",)) == "auto"
+        return {
+            "k": k,
+            "trees": whole(self.n_estimators, "n_estimators", 1),
+            "min_node": None if auto_split else whole(split, "min_samples_split", 2),
+            "split": one_of(self.split, "split", ("uniform", "median")),
+            "direction": one_of(self.direction, "direction", ("gaussian", "sparse")),
+            "candidates": whole(self.n_candidates, "n_candidates", 1),
+            "affinity": None if affinity == "auto" else affinity,
+            "beta1": open_number(self.beta1, "beta1"),
+            "beta2": open_number(self.beta2, "beta2"),
+            "diagonal": one_of(self.diagonal, "diagonal", ("keep", "drop")),
+            "top": None if auto_top else whole(top, "n_neighbors", 1),
+            "power": open_number(self.power, "power"),
+            **self._spectral(k),
+            "threads": threads_of(self.n_jobs),
+            "memory_limit": None if self.memory_limit is None else whole(self.memory_limit, "memory_limit", 1),
+        }
+
+    def _spectral(self, k: int) -> dict[str, Any]:
+        """Name what the spectral step alone is told."""
+        solver = one_of(self.solver, "solver", ("auto", "dense", "block", "nystrom"))
+        landmarks = whole(self.n_landmarks, "n_landmarks", 1)
+        return {"solver": solver, "landmarks": landmarks, "seed": seed_of(self.random_state)}
+
+    def _fit_cluster(self, X: Any, k: int, **more: Any) -> None:
+        params = json.dumps({**self._params(k), **more})
+        self._cluster = _rpfcluster.Cluster.fit(native(X), params, progress_of(self.verbose))
+        self._affinity_matrix: Any = None
+
+    @property
+    def chosen_(self) -> dict[str, Any]:
+        """What was used where something was left open, and how the eigen-solver ended."""
+        check_is_fitted(self)
+        if "_used" in vars(self):
+            return dict(self._used)
+        used = json.loads(self._cluster.used)
+        affinity = used.pop("affinity")
+        names = {"top": "n_neighbors", "kind": "affinity"}
+        return {
+            **{names.get(name, name): value for name, value in affinity.items()},
+            "min_samples_split": used.pop("min_node"),
+            **used,
+        }
+
+    @property
+    def affinity_matrix_(self) -> Any:
+        """The affinity that was cut, made when first asked for.
+
+        A CSR matrix; an ndarray for the paper's affinity, in which no pair is zero, and where one was given.
+        """
+        check_is_fitted(self)
+        if self._affinity_matrix is None:
+            constant, (starts, columns, values) = self._cluster.affinity(progress_of(self.verbose))
+            n = len(starts) - 1
+            matrix: Any = sparse.csr_matrix((values, columns, starts), shape=(n, n))
+            self._affinity_matrix = matrix.toarray() + constant if constant > 0 else matrix
+        return self._affinity_matrix
+
+    def __sklearn_tags__(self) -> Any:
+        """Sparse data is used as it is; both widths of floats stay what they are."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  # type: ignore[misc, unused-ignore]
+    """Clustering by normalised cuts of the similarity a random projection forest learns.
+
+    A forest of random cuts is grown on the data; rows that seldom get separated are similar; the similarity is cut
+    into clusters by its leading eigenvectors. No n by n matrix is made. New rows are placed with ``predict``.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    affinity : {"auto", "paper", "linear", "top-k", "precomputed"}, default="auto"
+        What is cut. "top-k": each row's strongest neighbours, the similarity raised to ``power``. "paper": the
+        similarity with values below ``beta1`` pruned, then exponential with bandwidth ``beta2``. "linear": the
+        similarity itself. "precomputed": X is a similarity matrix, dense or sparse; there is no forest then.
+    beta1, beta2 : float or "auto", default="auto"
+        Threshold and bandwidth of "paper". A number given with affinity="auto" chooses "paper".
+    n_neighbors : int or "auto", default="auto"
+        Neighbours of "top-k".
+    power : float or "auto", default="auto"
+        Power of "top-k".
+    diagonal : {"keep", "drop"}, default="keep"
+        Whether a row is similar to itself in "paper".
+    n_estimators : int, default=200
+        Number of trees.
+    min_samples_split : int or "auto", default="auto"
+        A node with fewer rows is a leaf. "auto" is 30, fewer for tables of under 150 rows.
+    split, direction, n_candidates
+        As in :class:`RPForest`.
+    method : {"auto", "kway", "ncut"}, default="auto"
+        How labels are made: k-means on all eigenvectors, or recursive cuts in two as in the paper.
+    solver : {"auto", "dense", "block", "nystrom"}, default="auto"
+        How eigenvectors are found; the first three agree, "nystrom" approximates from ``n_landmarks`` rows.
+    n_landmarks : int, default=500
+        Landmarks of "nystrom".
+    memory_limit : int or None, default=None
+        Refuse to begin what would need more bytes.
+    random_state : int, RandomState, Generator or None, default=None
+        An integer is the seed itself: the same seed gives the same labels as the command and the Rust library.
+    n_jobs : int or None, default=None
+        Threads; None is one per core. The result does not depend on it.
+    verbose : int, default=0
+        Above 0, progress is shown.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        The cluster of each row, numbered from 0 in order of first appearance.
+    embedding_ : ndarray of shape (n_samples, n_clusters)
+        The eigenvectors.
+    eigenvalues_ : ndarray of shape (n_clusters,)
+        Their eigenvalues, the largest first.
+    affinity_matrix_ : sparse matrix or ndarray of shape (n_samples, n_samples)
+        What was cut; made when first asked for.
+    chosen_ : dict
+        What was used where something was left open, and how the eigen-solver ended.
+    n_features_in_ : int
+        Columns seen during fit.
+    feature_names_in_ : ndarray of str
+        Their names, where there were any.
+
+    Examples
+    --------
+    >>> from rpfcluster import RPFCluster
+    >>> from rpfcluster.datasets import make_shape
+    >>> X, y = make_shape("rings", 600, random_state=0)
+    >>> model = RPFCluster(n_clusters=3, random_state=0).fit(X)
+    >>> from rpfcluster.metrics import clustering_accuracy
+    >>> clustering_accuracy(model.labels_, y) > 0.99
+    True
+    >>> model.predict(X[:3]).tolist() == model.labels_[:3].tolist()
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        affinity: str = "auto",
+        beta1: float | str = "auto",
+        beta2: float | str = "auto",
+        n_neighbors: int | str = "auto",
+        power: float | str = "auto",
+        diagonal: str = "keep",
+        n_estimators: int = 200,
+        min_samples_split: int | str = "auto",
+        split: str = "uniform",
+        direction: str = "gaussian",
+        n_candidates: int = 1,
+        method: str = "auto",
+        solver: str = "auto",
+        n_landmarks: int = 500,
+        memory_limit: int | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.affinity = affinity
+        self.beta1 = beta1
+        self.beta2 = beta2
+        self.n_neighbors = n_neighbors
+        self.power = power
+        self.diagonal = diagonal
+        self.n_estimators = n_estimators
+        self.min_samples_split = min_samples_split
+        self.split = split
+        self.direction = direction
+        self.n_candidates = n_candidates
+        self.method = method
+        self.solver = solver
+        self.n_landmarks = n_landmarks
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> RPFCluster:
+        """Cluster the rows of X (the matrix X itself, when precomputed); y is not used."""
+        k = whole(self.n_clusters, "n_clusters", 1)
+        method = one_of(self.method, "method", ("auto", "kway", "ncut"))
+        if self.affinity == "precomputed":
+            return self._fit_precomputed(X, k, "kway" if method == "auto" else method)
+        X = check_data(self, X, reset=True, min_samples=2)
+        self._fit_cluster(X, k, method=None if method == "auto" else method)
+        self.__dict__.pop("_used", None)
+        return self._take(self._cluster, X.dtype)
+
+    def _take(self, cluster: _rpfcluster.Cluster, dtype: Any) -> RPFCluster:
+        """Show the parts of a native clustering as attributes."""
+        self.labels_ = cluster.labels
+        self.embedding_ = cluster.vectors.astype(dtype, copy=False)
+        self.eigenvalues_ = cluster.eigenvalues
+        return self
+
+    def _fit_precomputed(self, X: Any, k: int, method: str) -> RPFCluster:
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", ensure_min_samples=2)
+        params = json.dumps({"k": k, "method": method, **self._spectral(k)})
+        matrix = (X.indptr, X.indices, X.data) if is_sparse(X) else X
+        labels, vectors, values, used = _rpfcluster.spectral(
+            matrix, params, threads_of(self.n_jobs), progress_of(self.verbose)
+        )
+        self.__dict__.pop("_cluster", None)
+        self._used = {"affinity": "precomputed", **json.loads(used)}
+        self._affinity_matrix = X
+        self.labels_, self.embedding_, self.eigenvalues_ = labels, vectors, values
+        return self
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.eigenvalues_)
+
+    def _placing(self) -> _rpfcluster.Cluster:
+        check_is_fitted(self)
+        if "_cluster" not in vars(self):
+            raise ValueError("new rows cannot be placed with affinity='precomputed': there is no forest")
+        return self._cluster
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """Return the cluster of each row of X; training rows get their own label."""
+        cluster = self._placing()
+        X = check_data(self, X, reset=False)
+        return cluster.predict(native(X), progress_of(self.verbose))
+
+    def transform(self, X: Any) -> Array:
+        """Return the spectral embedding of each row of X, shape (n_samples, n_clusters)."""
+        cluster = self._placing()
+        X = check_data(self, X, reset=False)
+        return cluster.transform(native(X), progress_of(self.verbose)).astype(X.dtype, copy=False)
+
+    def __sklearn_tags__(self) -> Any:
+        """A precomputed affinity makes X a matrix of pairs."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.affinity == "precomputed"
+        return tags

@@ -1,0 +1,92 @@
+"""The native half. Its names are not for users; those of the package are."""
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__version__: str
+
+Ints: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+Csr: TypeAlias = tuple[Ints, Ints, Floats]
+Dense: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
+Sparse: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]
+Table: TypeAlias = Dense | Sparse
+Progress: TypeAlias = Callable[[str, str, int], object]
+
+class Forest:
+    shape: tuple[int, int]
+    dtype: str
+    params: str
+    offsets: list[int]
+    depths: list[int]
+    nbytes: int
+    @staticmethod
+    def grow(table: Table, params: str, threads: int | None = None, progress: Progress | None = None) -> Forest: ...
+    def apply(
+        self, table: Table | None = None, threads: int | None = None, progress: Progress | None = None
+    ) -> NDArray[np.uint32]: ...
+    def features(
+        self, table: Table | None = None, threads: int | None = None, progress: Progress | None = None
+    ) -> NDArray[np.int32] | NDArray[np.int64]: ...
+    def paths(self, tree: int, leaves: list[int]) -> tuple[Ints, Ints]: ...
+    def neighbors(
+        self,
+        k: int,
+        table: Table | None = None,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> tuple[Ints, Floats]: ...
+    def nearest(
+        self,
+        counts: tuple[int, int],
+        training: Table,
+        table: Table | None = None,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> tuple[Ints, Floats]: ...
+    def sparse(
+        self,
+        threshold: float,
+        table: Table | None = None,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> Csr: ...
+    def dense(
+        self, table: Table | None = None, threads: int | None = None, progress: Progress | None = None
+    ) -> Floats: ...
+    def to_bytes(self, extra: dict[str, bytes] | None = None) -> bytes: ...
+    @staticmethod
+    def from_bytes(bytes: bytes) -> Forest: ...
+
+class Cluster:
+    labels: Ints
+    vectors: Floats
+    eigenvalues: Floats
+    degrees: Floats
+    pieces: int
+    forest: Forest
+    params: str
+    used: str
+    @staticmethod
+    def fit(table: Table, params: str, progress: Progress | None = None) -> Cluster: ...
+    def predict(self, table: Table, progress: Progress | None = None) -> Ints: ...
+    def transform(self, table: Table, progress: Progress | None = None) -> Floats: ...
+    def affinity(self, progress: Progress | None = None) -> tuple[float, Csr]: ...
+    def to_bytes(self, extra: dict[str, bytes] | None = None) -> bytes: ...
+    @staticmethod
+    def from_bytes(bytes: bytes, threads: int | None = None) -> Cluster: ...
+
+def spectral(
+    matrix: Floats | tuple[NDArray[Any], NDArray[Any], Floats],
+    params: str,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> tuple[Ints, Floats, Floats, str]: ...
+def scores(labels: list[int], classes: list[int]) -> str: ...
+def sections(bytes: bytes, names: list[str]) -> dict[str, bytes]: ...
+def shapes() -> list[str]: ...
+def shape(name: str, n: int, seed: int) -> tuple[Floats, Ints]: ...
+def iris() -> tuple[Floats, Ints, list[str], list[str]]: ...

@@ -1,0 +1,113 @@
+"""Pictures of a fit with matplotlib, which is not installed with the package (``pip install rpfcluster[plot]``).
+
+Every function draws on the axes it is given, or on new ones, and returns them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._common import is_sparse, whole
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["eigengap", "embedding", "heatmap"]
+
+
+def _axes(ax: Axes | None) -> Axes:
+    if ax is not None:
+        return ax
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError("rpfcluster.plot needs matplotlib: pip install rpfcluster[plot]") from error
+    return pyplot.subplots(layout="constrained")[1]
+
+
+def heatmap(estimator: Any, *, max_rows: int = 1000, ax: Axes | None = None) -> Axes:
+    """Draw the affinity with rows sorted by cluster: a good clustering shows as bright blocks on the diagonal.
+
+    Parameters
+    ----------
+    estimator : RPFCluster
+        Fitted.
+    max_rows : int, default=1000
+        More rows are thinned out evenly.
+    ax : matplotlib Axes or None
+        Where to draw.
+
+    Examples
+    --------
+    >>> from rpfcluster import RPFCluster, plot
+    >>> from rpfcluster.datasets import load_iris
+    >>> X, _ = load_iris(return_X_y=True)
+    >>> model = RPFCluster(n_clusters=3, affinity="linear", random_state=0).fit(X)
+    >>> ax = plot.heatmap(model)
+    >>> ax.get_xlabel()
+    'rows by cluster'
+    """
+    ax = _axes(ax)
+    order = np.argsort(estimator.labels_, kind="stable")
+    order = order[:: max(1, -(-len(order) // whole(max_rows, "max_rows", 2)))]
+    matrix = estimator.affinity_matrix_[order][:, order]
+    shown = matrix.toarray() if is_sparse(matrix) else matrix
+    off_diagonal = shown[~np.eye(len(shown), dtype=bool)]
+    # A few strong pairs would leave the rest black.
+    top = float(np.quantile(off_diagonal[off_diagonal > 0], 0.99)) if (off_diagonal > 0).any() else 1.0
+    image = ax.imshow(shown, vmin=0, vmax=top, cmap="magma", interpolation="nearest")
+    for edge in np.flatnonzero(np.diff(estimator.labels_[order])) + 0.5:
+        ax.axhline(edge, color="white", linewidth=0.5)
+        ax.axvline(edge, color="white", linewidth=0.5)
+    ax.figure.colorbar(image, ax=ax, label="affinity", shrink=0.8)
+    ax.set(xlabel="rows by cluster", ylabel="rows by cluster", xticks=[], yticks=[])
+    return ax
+
+
+def embedding(estimator: Any, labels: Any = None, *, columns: tuple[int, int] = (0, 1), ax: Axes | None = None) -> Axes:
+    """Draw two columns of the spectral embedding, coloured by cluster.
+
+    Parameters
+    ----------
+    estimator : RPFCluster or RPFEmbedding
+        Fitted.
+    labels : array-like or None
+        What to colour by; None is the estimator's own labels, where it has any.
+    columns : (int, int), default=(0, 1)
+        Which columns.
+    ax : matplotlib Axes or None
+        Where to draw.
+    """
+    ax = _axes(ax)
+    across, up = columns
+    colors = getattr(estimator, "labels_", None) if labels is None else labels
+    points = estimator.embedding_
+    discrete = colors is not None and np.asarray(colors).dtype.kind in "iub"
+    ax.scatter(points[:, across], points[:, up], c=colors, s=8, cmap="tab10" if discrete else "viridis")
+    ax.set(xlabel=f"coordinate {across + 1}", ylabel=f"coordinate {up + 1}")
+    return ax
+
+
+def eigengap(estimator: Any, *, ax: Axes | None = None) -> Axes:
+    """Draw the eigenvalues and mark the widest gap between two of them: a hint at the number of clusters.
+
+    Fit with more clusters than you expect: the gaps among the eigenvalues that were computed are all that is seen.
+
+    Parameters
+    ----------
+    estimator : RPFCluster
+        Fitted.
+    ax : matplotlib Axes or None
+        Where to draw.
+    """
+    ax = _axes(ax)
+    values = np.asarray(estimator.eigenvalues_)
+    ax.plot(np.arange(1, len(values) + 1), values, "o-")
+    if len(values) > 2:
+        gap = int(np.argmax(-np.diff(values)[1:])) + 2
+        ax.axvline(gap + 0.5, color="tab:red", linestyle="--", label=f"widest gap after {gap}")
+        ax.legend()
+    ax.set(xlabel="number", ylabel="eigenvalue", xticks=np.arange(1, len(values) + 1))
+    return ax

@@ -1,0 +1,159 @@
+"""Whatever a table comes as, it is the same table: frames, sparse matrices, any order, read-only, float32."""
+
+import resource
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy import sparse
+
+from rpfcluster import RPFCluster, RPFEmbedding, RPFNeighbors, RPForest, RPForestKernel
+from rpfcluster.datasets import load_iris, make_shape
+
+X, Y = load_iris(return_X_y=True)
+NAMES = ["a", "b", "c", "d"]
+MODEL = RPFCluster(n_clusters=3, n_estimators=50, random_state=0)
+EXPECTED = MODEL.fit(X).labels_.copy()
+
+
+def _read_only():
+    array = X.copy()
+    array.flags.writeable = False
+    return array
+
+
+FORMS = {
+    "fortran": np.asfortranarray(X),
+    "read-only": _read_only(),
+    "strided": np.repeat(X, 2, axis=0)[::2],
+    "big-endian": X.astype(">f8"),
+    "list": X.tolist(),
+    "pandas": pd.DataFrame(X, columns=NAMES),
+    "polars": pl.DataFrame(X, schema=NAMES),
+    "pyarrow": pa.table({name: X[:, i] for i, name in enumerate(NAMES)}),
+    "csr_matrix": sparse.csr_matrix(X),
+    "csr_array": sparse.csr_array(X),
+    "csc": sparse.csc_matrix(X),
+    "coo": sparse.coo_matrix(X),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_gives_the_same_labels(form):
+    model = RPFCluster(n_clusters=3, n_estimators=50, random_state=0).fit(FORMS[form])
+    assert (model.labels_ == EXPECTED).all()
+    assert (model.predict(FORMS[form]) == EXPECTED).all()
+
+
+@pytest.mark.parametrize("form", ["pandas", "polars", "pyarrow"])
+def test_frames_leave_their_names(form):
+    model = RPForest(n_estimators=5).fit(FORMS[form])
+    assert model.feature_names_in_.tolist() == NAMES
+
+
+def test_unsorted_and_repeated_sparse_entries_are_summed():
+    rows = sparse.csr_matrix(X)
+    rows.indices = rows.indices.reshape(-1, 4)[:, ::-1].ravel().copy()
+    rows.data = rows.data.reshape(-1, 4)[:, ::-1].ravel().copy()
+    rows.has_sorted_indices = False
+    before = rows.indices.copy()
+    assert (RPFCluster(n_clusters=3, n_estimators=50, random_state=0).fit_predict(rows) == EXPECTED).all()
+    assert (rows.indices == before).all(), "the caller's matrix was changed"
+
+
+def test_wide_sparse_data_is_never_made_dense():
+    # Dense, this table would be 8 GB.
+    random = np.random.default_rng(0)
+    columns = np.sort(random.choice(2_000_000, size=(500, 20)), axis=1)
+    rows = sparse.csr_matrix((random.normal(size=10_000), columns.ravel(), np.arange(0, 10_001, 20)), (500, 2_000_000))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    forest = RPForest(n_estimators=2, min_samples_split=250, random_state=0).fit(rows)
+    assert forest.apply(rows).shape == (500, 2)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500_000
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_width_stays(dtype):
+    data = X.astype(dtype)
+    forest = RPForest(n_estimators=20, random_state=0).fit(data)
+    assert forest._forest.dtype == np.dtype(dtype).name
+    assert forest.transform(data).dtype == dtype
+    kernel = RPForestKernel(n_estimators=20, random_state=0).fit(data)
+    assert kernel(data).dtype == dtype
+    assert kernel.transform(data).dtype == dtype
+    model = RPFCluster(n_clusters=3, n_estimators=20, random_state=0).fit(data)
+    assert model.embedding_.dtype == dtype
+    assert model.transform(data).dtype == dtype
+    assert RPFEmbedding(n_estimators=20, affinity="linear", random_state=0).fit_transform(data).dtype == dtype
+    assert RPFNeighbors(n_estimators=20, random_state=0).fit_transform(data).dtype == dtype
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"n_clusters": 0}, "n_clusters"),
+        ({"n_clusters": 151}, "n_clusters is 151"),
+        ({"n_clusters": 3, "beta1": 2.0}, "beta1 is 2"),
+        ({"n_clusters": 3, "beta2": -1.0}, "beta2 is -1"),
+        ({"n_clusters": 3, "affinity": "rbf"}, "affinity is 'rbf'"),
+        ({"n_clusters": 3, "n_estimators": 70_000}, "n_estimators is 70000"),
+        ({"n_clusters": 3, "min_samples_split": 1}, "min_samples_split"),
+        ({"n_clusters": 3, "n_neighbors": 0}, "n_neighbors"),
+        ({"n_clusters": 3, "power": 0.0}, "power is 0"),
+        ({"n_clusters": 3, "method": "cut"}, "method is 'cut'"),
+        ({"n_clusters": 3, "n_jobs": 0}, "n_jobs is 0"),
+        ({"n_clusters": 3, "random_state": -1}, "random_state is -1"),
+    ],
+)
+def test_a_wrong_parameter_is_named_as_in_python(parameters, said):
+    with pytest.raises(ValueError, match=said):
+        RPFCluster(**parameters).fit(X)
+
+
+def test_wrong_kinds_of_parameters():
+    with pytest.raises(TypeError, match="n_clusters"):
+        RPFCluster(n_clusters="three").fit(X)
+    with pytest.raises(MemoryError, match="needs about"):
+        RPFCluster(n_clusters=3, memory_limit=1000).fit(X)
+    with pytest.raises(ValueError, match="NaN"):
+        RPForest().fit([[1.0], [np.nan]])
+    with pytest.raises(ValueError, match="features"):
+        RPForest(n_estimators=5).fit(X).apply(X[:, :2])
+
+
+def test_random_state_in_all_its_forms():
+    def labels(state):
+        return RPForest(n_estimators=5, random_state=state).fit(X).apply(X)
+
+    assert (labels(7) == labels(np.int64(7))).all()
+    assert (labels(np.random.RandomState(1)) == labels(np.random.RandomState(1))).all()
+    assert (labels(np.random.default_rng(1)) == labels(np.random.default_rng(1))).all()
+    state = np.random.RandomState(1)
+    assert (labels(state) != labels(state)).any()
+    assert (labels(None) != labels(None)).any()
+    assert labels(2**63).shape == (150, 5)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 5, -1, None])
+def test_threads_change_nothing(n_jobs):
+    data, _ = make_shape("chains", 900, random_state=3)
+    model = RPFCluster(n_clusters=3, n_estimators=60, random_state=0, n_jobs=n_jobs).fit(data)
+    again = RPFCluster(n_clusters=3, n_estimators=60, random_state=0, n_jobs=3).fit(data)
+    assert (model.labels_ == again.labels_).all()
+    assert (model.embedding_ == again.embedding_).all()
+
+
+def test_precomputed_affinity():
+    kernel = RPForestKernel(n_estimators=100, random_state=0).fit(X)(X)
+    dense = RPFCluster(n_clusters=3, affinity="precomputed", random_state=0).fit(kernel)
+    thin = RPFCluster(n_clusters=3, affinity="precomputed", random_state=0).fit(sparse.csr_matrix(kernel))
+    assert (dense.labels_ == thin.labels_).all()
+    linear = RPFCluster(n_clusters=3, affinity="linear", n_estimators=100, random_state=0).fit(X)
+    assert (dense.labels_ == linear.labels_).mean() > 0.95
+    assert dense.chosen_["affinity"] == "precomputed"
+    with pytest.raises(ValueError, match="precomputed"):
+        dense.predict(kernel)
+    with pytest.raises(ValueError, match="not symmetric"):
+        RPFCluster(n_clusters=3, affinity="precomputed").fit(np.triu(kernel))

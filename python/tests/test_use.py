@@ -1,0 +1,202 @@
+"""How people use estimators: pipelines, searches, pickles, joblib, model files, progress, scores, plots, types."""
+
+import importlib
+import io
+import pickle
+import subprocess
+import sys
+import types
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.cluster import DBSCAN
+from sklearn.metrics import adjusted_rand_score, make_scorer, rand_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+import rpfcluster
+from rpfcluster import (
+    RPFCluster,
+    RPFEmbedding,
+    RPFNeighbors,
+    RPForest,
+    RPForestKernel,
+    load,
+    metrics,
+    plot,
+    save,
+)
+from rpfcluster.datasets import SHAPES, load_iris, make_moons, make_rings, make_shape, make_spirals
+
+X, Y = load_iris(return_X_y=True)
+FITTED = [
+    RPFCluster(3, n_estimators=40, random_state=0).fit(X),
+    RPFEmbedding(2, n_estimators=40, affinity="linear", random_state=0).fit(X),
+    RPForest(40, random_state=0).fit(X),
+    RPForestKernel(40, random_state=0).fit(X),
+    RPFNeighbors(4, n_estimators=40, random_state=0).fit(X),
+]
+
+
+def _dense(output):
+    return output.toarray() if hasattr(output, "toarray") else output
+
+
+@pytest.mark.parametrize("model", FITTED, ids=lambda m: type(m).__name__)
+def test_pickled_joblibbed_cloned(model, tmp_path):
+    expected = _dense(model.transform(X))
+    np.testing.assert_array_equal(_dense(pickle.loads(pickle.dumps(model)).transform(X)), expected)
+    joblib.dump(model, tmp_path / "model")
+    np.testing.assert_array_equal(_dense(joblib.load(tmp_path / "model").transform(X)), expected)
+    np.testing.assert_array_equal(_dense(clone(model).fit(X).transform(X)), expected)
+
+
+def test_parallel_workers():
+    jobs = (joblib.delayed(RPFCluster(3, n_estimators=20, random_state=s).fit_predict)(X) for s in range(4))
+    labels = joblib.Parallel(n_jobs=2)(jobs)
+    for seed, found in enumerate(labels):
+        assert (found == RPFCluster(3, n_estimators=20, random_state=seed).fit_predict(X)).all()
+
+
+def test_pipelines_and_searches():
+    chain = make_pipeline(StandardScaler(), RPFCluster(3, random_state=0))
+    assert (chain.fit_predict(X) == chain.predict(X)).all()
+    search = GridSearchCV(
+        RPFCluster(3, random_state=0, n_estimators=30),
+        {"min_samples_split": [10, 30], "affinity": ["linear", "top-k"]},
+        scoring=lambda model, rows, truth: adjusted_rand_score(truth, model.predict(rows)),
+        cv=3,
+    ).fit(X, Y)
+    assert search.best_score_ > 0.5
+    precomputed = make_pipeline(RPForestKernel(random_state=0), SVC(kernel="precomputed"))
+    assert cross_val_score(precomputed, X, Y, cv=3, scoring=make_scorer(rand_score)).mean() > 0.9
+    neighbors = make_pipeline(
+        RPFNeighbors(10, random_state=0), KNeighborsClassifier(n_neighbors=5, metric="precomputed")
+    )
+    assert neighbors.fit(X, Y).score(X, Y) > 0.9
+    assert set(make_pipeline(RPFNeighbors(10), DBSCAN(eps=0.7, metric="precomputed")).fit_predict(X)) >= {0}
+
+
+def test_model_files(tmp_path):
+    path = tmp_path / "model.rpf"
+    for model in (FITTED[0], FITTED[2]):
+        save(model, path)
+        again = load(path)
+        assert type(again) is type(model)
+        np.testing.assert_array_equal(_dense(again.transform(X)), _dense(model.transform(X)))
+        assert clone(again).set_params(n_jobs=None).get_params()["n_estimators"] == 40
+    assert [p.name for p in tmp_path.iterdir()] == ["model.rpf"]
+    save(FITTED[0], path)
+    assert (load(path).labels_ == FITTED[0].labels_).all()
+    assert (load(path).fit(X).labels_ == FITTED[0].labels_).all()
+
+
+def test_model_file_keeps_names_and_scales(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=list("abcd"))
+    path = tmp_path / "model.rpf"
+    model = RPFCluster(3, n_estimators=20, random_state=0).fit(frame)
+    model._scaling = (X.mean(axis=0), X.std(axis=0))
+    save(model, path)
+    again = load(path)
+    assert again.feature_names_in_.tolist() == list("abcd")
+    raw = frame * X.std(axis=0) + X.mean(axis=0)
+    assert (again.predict(raw) == model.labels_).mean() > 0.99
+    assert not hasattr(again.fit(frame), "_scaling")
+
+
+def test_damaged_and_missing_model_files(tmp_path):
+    path = tmp_path / "model.rpf"
+    with pytest.raises(FileNotFoundError):
+        load(path)
+    path.write_bytes(b"nonsense")
+    with pytest.raises(ValueError, match="not an rpf model file"):
+        load(path)
+    save(FITTED[2], path)
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(ValueError, match="cut short"):
+        load(path)
+    with pytest.raises(OSError, match="No such file"):
+        save(FITTED[2], tmp_path / "nowhere" / "model.rpf")
+    with pytest.raises(TypeError, match="RPFNeighbors"):
+        save(FITTED[4], path)
+
+
+@pytest.mark.parametrize("with_tqdm", [True, False])
+def test_progress(with_tqdm, monkeypatch):
+    if not with_tqdm:
+        monkeypatch.setitem(sys.modules, "tqdm.auto", types.ModuleType("tqdm.auto"))
+    shown = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", shown)
+    RPFCluster(3, n_estimators=20, random_state=0, verbose=1).fit(X)
+    for stage in ("growing trees", "counting pairs", "eigenvectors"):
+        assert stage in shown.getvalue()
+
+
+def test_metrics():
+    labels = FITTED[0].labels_
+    found = metrics.scores(labels, Y)
+    assert found["ari"] == pytest.approx(adjusted_rand_score(Y, labels))
+    assert metrics.rho_r(labels, Y) == pytest.approx(rand_score(Y, labels))
+    assert metrics.rho_c(labels, Y) == metrics.clustering_accuracy(labels, np.array(["x", "y", "z"])[Y])
+    assert metrics.majority(Y) == pytest.approx(1 / 3)
+    with pytest.raises(ValueError, match="dimension"):
+        metrics.scores(X, Y)
+    with pytest.raises(ValueError, match="needed"):
+        metrics.scores([0, 1], [0, 1, 2])
+
+
+def test_datasets():
+    for name in SHAPES:
+        data, truth = make_shape(name, 60, random_state=0)
+        assert len(data) == len(truth) == 60
+    for make in (make_rings, make_moons, make_spirals):
+        assert make(60, random_state=0)[0].shape == (60, 2)
+    assert load_iris().target_names
+    with pytest.raises(ValueError, match="is not known"):
+        make_shape("pretzel")
+
+
+def test_plots():
+    model = RPFCluster(6, affinity="linear", n_estimators=40, random_state=0).fit(X)
+    assert plot.heatmap(model, max_rows=50).images[0].get_array().shape == (50, 50)
+    assert len(plot.embedding(model).collections[0].get_offsets()) == 150
+    assert len(plot.eigengap(model).lines[0].get_xdata()) == 6
+    from matplotlib import pyplot
+
+    pyplot.close("all")
+
+
+def test_lazy_names():
+    assert set(rpfcluster.__all__) == set(dir(rpfcluster))
+    for name in rpfcluster.__all__:
+        assert getattr(rpfcluster, name) is not None
+    with pytest.raises(AttributeError, match="nonsense"):
+        rpfcluster.nonsense  # noqa: B018
+    light = "import rpfcluster, sys; assert 'sklearn' not in sys.modules and 'scipy' not in sys.modules"
+    subprocess.run([sys.executable, "-c", light], check=True)
+
+
+def test_docstrings():
+    import doctest
+
+    for name in (
+        "_cluster",
+        "_embedding",
+        "_forest",
+        "_kernel",
+        "_model",
+        "_neighbors",
+        "datasets",
+        "metrics",
+        "plot",
+    ):
+        module = importlib.import_module(f"rpfcluster.{name}")
+        result = doctest.testmod(module)
+        assert result.attempted, name
+        assert not result.failed, name
