@@ -13,6 +13,7 @@ pub mod parallel;
 pub mod points;
 pub mod rng;
 pub mod spectral;
+pub mod sweep;
 
 pub use cluster::{AffinityKind, AffinityParams, Fitted, RpfCluster};
 pub use error::{Error, Result};
