@@ -13,6 +13,7 @@ pub mod parallel;
 pub mod points;
 pub mod rng;
 pub mod spectral;
+pub mod sweep;
 pub mod tune;
 
 pub use cluster::{AffinityKind, AffinityParams, Evidence, Fitted, RpfCluster};

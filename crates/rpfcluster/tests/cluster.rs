@@ -42,8 +42,11 @@ fn settings() -> Vec<RpfCluster> {
     kinds
         .into_iter()
         .flat_map(|kind| {
-            [Method::Kway, Method::Ncut]
-                .map(|method| RpfCluster { affinity: Some(kind), method: Some(method), ..base.clone() })
+            [Method::Kway, Method::Ncut].map(|method| RpfCluster {
+                affinity: Some(kind),
+                method: Some(method),
+                ..base.clone()
+            })
         })
         .collect()
 }
@@ -183,7 +186,8 @@ fn what_is_given_is_respected_and_the_rest_is_chosen() {
     assert_eq!(fitted.min_node(), 40);
     assert!(matches!(fitted.affinity(), AffinityParams::TopK { power: 3.0, .. }));
 
-    let params = RpfCluster { k: 3, trees: 50, beta1: Some(0.2), diagonal: Diagonal::Drop, ..Default::default() };
+    let params =
+        RpfCluster { k: 3, trees: 50, beta1: Some(0.2), diagonal: Diagonal::Drop, ..Default::default() };
     assert!(matches!(params.fit(&points).unwrap().affinity(), AffinityParams::Paper { beta1: 0.2, .. }));
 
     // The chosen setting, given by hand, is the same clustering.
@@ -239,7 +243,8 @@ fn confidence_is_high_inside_and_low_between() {
     let confidence = fitted.confidence();
     assert!(confidence.iter().all(|c| (0.0..=1.0).contains(c)));
     let mean = |keep: &dyn Fn(f64) -> bool| {
-        let kept: Vec<f64> = values.iter().zip(&confidence).filter(|(v, _)| keep(**v)).map(|(_, c)| *c).collect();
+        let kept: Vec<f64> =
+            values.iter().zip(&confidence).filter(|(v, _)| keep(**v)).map(|(_, c)| *c).collect();
         kept.iter().sum::<f64>() / kept.len() as f64
     };
     let (inside, border) = (mean(&|v| v.abs() > 1.5), mean(&|v| v.abs() < 0.15));
