@@ -16,15 +16,14 @@ pub(crate) struct Setting {
     pub affinity: AffinityParams,
 }
 
-/// The grid for this user's parameters and n rows,
-pub(crate) fn settings(params: &RpfCluster, n: usize) -> Vec<Setting> {
+/// The grid for this user's parameters and n rows, on a forest grown at `base`.
+pub(crate) fn settings(params: &RpfCluster, n: usize, base: usize) -> Vec<Setting> {
     let mut all = Vec::new();
-    // A leaf cannot hold more than everything: below this, two min_nodes are one.
-    let min_nodes = match params.min_node {
+    // A leaf that is most of a small table tells nothing apart.
+    let larger = super::MIN_NODES.into_iter().filter(|&m| m > base && m * 4 <= n);
+    let min_nodes: Vec<usize> = match params.min_node {
         Some(given) => vec![given],
-        None => {
-            super::MIN_NODES.iter().copied().filter(|&m| m == super::MIN_NODES[0] || m * 4 <= n).collect()
-        }
+        None => std::iter::once(base).chain(larger).collect(),
     };
     let named = |kind: AffinityKind| match params.affinity {
         Some(given) => given == kind,
