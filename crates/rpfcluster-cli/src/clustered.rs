@@ -2,6 +2,7 @@
 //! that came in at Affinity. Summary, JSON and report are made from this alone.
 
 use rpfcluster::affinity::SparseAffinity;
+use rpfcluster::cluster::Evidence;
 use rpfcluster::metrics::{Contingency, Scores};
 use rpfcluster::spectral::{self, Embedding, Method, Solver, SpectralParams};
 use rpfcluster::{AffinityParams, Fitted, RpfCluster};
@@ -66,6 +67,7 @@ impl Clustered {
         let similarity =
             session.clock.time("read", || read_similarity(&data.data, &resolve::reading(data)))?;
         check_dense(session, similarity.n, params.solver)?;
+        session.clock.book("grow", 0.0);
         let affinity = session.clock.time("kernel", || matrix_affinity(&similarity)).map_err(failed)?;
         let observer = &session.progress;
         let embedding = session
@@ -210,7 +212,26 @@ impl Clustered {
 
     /// What was left to the program and what it took; the settings that were compared, when some were.
     pub fn chosen(&self) -> Value {
-        json!({})
+        match &self.basis {
+            Basis::Rows { fitted, .. } => json!(fitted.evidence()),
+            Basis::Matrix { .. } => json!({}),
+        }
+    }
+
+    /// Why the settings and the number of clusters are what they are; `None` when nothing was left open.
+    pub fn evidence(&self) -> Option<&Evidence> {
+        match &self.basis {
+            Basis::Rows { fitted, .. } => Some(fitted.evidence()),
+            Basis::Matrix { .. } => None,
+        }
+    }
+
+    /// How firmly the forest puts each row into its cluster, from 0 to 1.
+    pub fn confidence(&self) -> Option<Vec<f64>> {
+        match &self.basis {
+            Basis::Rows { fitted, .. } => Some(fitted.confidence()),
+            Basis::Matrix { .. } => None,
+        }
     }
 
     /// The object that `--json` prints.

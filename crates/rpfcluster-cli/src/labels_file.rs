@@ -21,18 +21,20 @@ pub struct LabelsFile<'a> {
     pub rows: Option<&'a [usize]>,
     /// A cluster for each row.
     pub labels: &'a [u32],
+    /// How sure each label is, from 0 to 1; for `row,cluster` only.
+    pub confidence: Option<&'a [f64]>,
 }
 
 impl<'a> LabelsFile<'a> {
     /// The labels of a table's rows.
     pub fn of_table(table: &'a Table, labels: &'a [u32], target: Option<&'a Path>) -> Self {
-        LabelsFile { target, append_to: None, rows: table.rows.as_deref(), labels }
+        LabelsFile { target, append_to: None, rows: table.rows.as_deref(), labels, confidence: None }
     }
 
     /// Writes them.
     pub fn save(&self) -> Outcome {
         output::deliver(self.target, |mut out| match self.append_to {
-            None => write::labels_csv(&mut out, self.rows, self.labels, None),
+            None => write::labels_csv(&mut out, self.rows, self.labels, self.confidence),
             Some(input) => write::append_column(&mut out, input, COLUMN, |row| {
                 self.label_of(row + 1).map(|label| label.to_string())
             })

@@ -33,32 +33,46 @@ pub fn forest(args: &ForestArgs) -> Outcome<ForestParams> {
     Ok(params)
 }
 
-/// The number of clusters of `rpf cluster`.
-pub fn clusters(args: &ClusterArgs) -> Outcome<usize> {
-    // The choice of K and the confidence of labels are made in one place, which this version does not have.
-    let missing = |what: &str, instead: &str| {
-        Err(Failure::usage(format!("{what} is not offered by this version; {instead}")))
-    };
+/// The most clusters that `-k auto` looks at when nothing is said.
+const MAX_K: usize = 10;
+
+/// The number of clusters of `rpf cluster`, or the most there may be when it is to be chosen.
+pub enum Clusters {
+    /// As given.
+    Fixed(usize),
+    /// From 1 to this many.
+    UpTo(usize),
+}
+
+/// What was said about the number of clusters.
+pub fn clusters(args: &ClusterArgs) -> Outcome<Clusters> {
     let Some(k) = args.clusters.given() else {
-        return missing("-k auto", "give the number of clusters, such as -k 3");
+        if args.spectral.precomputed {
+            return Err(Failure::usage(
+                "-k auto compares forests, but --precomputed grows none; give the number of clusters, such as -k 3",
+            ));
+        }
+        return Ok(Clusters::UpTo(args.max_k.unwrap_or(MAX_K)));
     };
     if args.max_k.is_some() {
         return Err(Failure::usage(format!("--max-k is for -k auto, but -k is {k}; leave one of them out")));
     }
-    if args.confidence {
-        return missing("--confidence", "leave it out");
-    }
     if k < 1 {
         return Err(Failure::usage("-k is 0, but must be at least 1"));
     }
-    Ok(k)
+    Ok(Clusters::Fixed(k))
 }
 
-/// The whole walk's parameters, for `k` eigenvectors.
-pub fn walk(forest: &ForestArgs, spectral: &SpectralArgs, k: usize) -> Outcome<RpfCluster> {
+/// The whole walk's parameters.
+pub fn walk(forest: &ForestArgs, spectral: &SpectralArgs, clusters: &Clusters) -> Outcome<RpfCluster> {
     let default = RpfCluster::default();
+    let (k, max_k) = match *clusters {
+        Clusters::Fixed(k) => (k, None),
+        Clusters::UpTo(most) => (default.k, Some(most)),
+    };
     let params = RpfCluster {
         k,
+        max_k,
         trees: forest.trees.unwrap_or(default.trees),
         min_node: match forest.min_node {
             None => Some(ForestParams::default().min_node),
@@ -68,7 +82,7 @@ pub fn walk(forest: &ForestArgs, spectral: &SpectralArgs, k: usize) -> Outcome<R
         split: forest.split.map_or(default.split, Into::into),
         direction: forest.direction.map_or(default.direction, Into::into),
         candidates: forest.candidates.unwrap_or(default.candidates),
-        affinity: spectral.affinity.and_then(Into::into),
+        affinity: spectral.affinity.map_or_else(|| named(spectral), Into::into),
         beta1: spectral.beta1.and_then(|b| b.given()),
         beta2: spectral.beta2.and_then(|b| b.given()),
         diagonal: spectral.diagonal.map_or(default.diagonal, Into::into),
@@ -82,6 +96,17 @@ pub fn walk(forest: &ForestArgs, spectral: &SpectralArgs, k: usize) -> Outcome<R
     params.validate()?;
     belongs(spectral, &params)?;
     Ok(params)
+}
+
+/// A number that belongs to one affinity names it.
+fn named(args: &SpectralArgs) -> Option<AffinityKind> {
+    let paper = [args.beta1, args.beta2].iter().flatten().any(|b| b.given().is_some());
+    if paper || args.diagonal.is_some() {
+        return Some(AffinityKind::Paper);
+    }
+    let top_k =
+        args.top.is_some_and(|t| t.given().is_some()) || args.power.is_some_and(|p| p.given().is_some());
+    top_k.then_some(AffinityKind::TopK)
 }
 
 /// Refuses numbers of an affinity other than the one that will be cut: they would be passed over in silence.

@@ -33,6 +33,9 @@ pub fn text(clustered: &Clustered, seconds: f64) -> Outcome<String> {
     }
     let method = word(&clustered.method())?;
     text += &line("similarity", &format!("{}, {method}{}", clustered.affinity(), forest(clustered)?));
+    for (name, value) in choices(clustered) {
+        text += &line(name, &value);
+    }
     let e = clustered.embedding();
     let shown: Vec<String> = e.eigenvalues.iter().take(8).map(|v| format!("{v:.4}")).collect();
     let more = if e.k() > shown.len() { " …" } else { "" };
@@ -44,6 +47,35 @@ pub fn text(clustered: &Clustered, seconds: f64) -> Outcome<String> {
     );
     Ok(text)
 }
+
+/// What was left to the program, what it took, and how clear the choice was.
+pub fn choices(clustered: &Clustered) -> Vec<(&'static str, String)> {
+    let mut lines = Vec::new();
+    let Some(evidence) = clustered.evidence() else { return lines };
+    let on = |sample: Option<usize>| sample.map_or(String::new(), |rows| format!(", tried on {rows} rows"));
+    if let Some(k) = &evidence.k {
+        let next =
+            k.candidates.iter().find(|c| c.k != k.k).map_or(String::new(), |c| format!("; next {}", c.k));
+        lines.push(("chosen k", format!("{} (sure {:.2}{next}{})", k.k, k.sure, on(k.sample))));
+    }
+    if let Some(settings) = evidence.settings.as_ref().filter(|s| s.candidates.len() > 1) {
+        let best = &settings.candidates[0];
+        let stable = best.stability.map_or(String::new(), |s| format!(", halves of the forest {s:.2}"));
+        lines.push((
+            "chosen",
+            format!(
+                "of {} settings the most agreed with: {:.2}{stable} (1 is the same labels){}",
+                settings.candidates.len(),
+                best.agreement,
+                on(settings.sample)
+            ),
+        ));
+    }
+    lines
+}
+
+/// Below this agreement of the two halves of a forest the clusters owe much to chance.
+const WEAK: f64 = 0.6;
 
 /// Sentences on what to distrust.
 pub fn warnings(clustered: &Clustered) -> Vec<String> {
@@ -60,6 +92,13 @@ pub fn warnings(clustered: &Clustered) -> Vec<String> {
         sentences.push(format!(
             "{:.1} % of the rows see no landmark and are placed by chance; take more --landmarks or --solver block",
             100.0 * e.uncovered
+        ));
+    }
+    let settings = clustered.evidence().and_then(|e| e.settings.as_ref());
+    if let Some(stability) = settings.and_then(|s| s.candidates.first()?.stability).filter(|s| *s < WEAK) {
+        sentences.push(format!(
+            "hint: the structure is weak: labels from two halves of the forest agree only to {stability:.2} (1 is the \
+             same); try another -k, --standardize all, or fewer columns"
         ));
     }
     let smallest = clustered.sizes().into_iter().min().unwrap_or(0);

@@ -41,7 +41,7 @@ fn json_has_the_keys_scripts_rely_on() {
     let expected = "command version n d k seed params chosen cluster_sizes eigenvalues converged residual seconds \
                     peak_bytes scores";
     assert_eq!(keys(&object).join(" "), expected);
-    assert_eq!(keys(&object["seconds"]).join(" "), "read grow kernel spectral label total");
+    assert_eq!(keys(&object["seconds"]).join(" "), "read grow kernel spectral label tune total");
     assert_eq!(keys(&object["scores"]).join(" "), "rho_c rho_r ari nmi majority");
     assert_eq!(object["command"], "cluster");
     assert_eq!(
@@ -53,6 +53,9 @@ fn json_has_the_keys_scripts_rely_on() {
         object["cluster_sizes"].as_array().unwrap().iter().map(|s| s.as_u64().unwrap()).collect();
     assert_eq!((sizes.len(), sizes.iter().sum::<u64>()), (3, 150));
     assert_eq!(object["eigenvalues"].as_array().unwrap().len(), 3);
+    assert_eq!(keys(&object["chosen"]).join(" "), "k settings");
+    let tried = object["chosen"]["settings"]["candidates"].as_array().unwrap();
+    assert!(tried.len() > 1 && tried.iter().all(|c| c["agreement"].is_number()), "{object}");
     let without = room.rpf("cluster iris.csv -k 3 --drop species --json").done().json();
     assert!(without.get("scores").is_none());
     let line = "cluster iris.csv -k 2 --label 5 --affinity paper --beta1 0.2 --beta2 0.5 --diagonal drop \
@@ -82,6 +85,23 @@ fn as_many_clusters_as_were_asked_for() {
             }
         }
     }
+}
+
+#[test]
+fn the_number_of_clusters_can_be_left_open() {
+    let room = Room::new();
+    room.put("blobs.csv", shape_csv(&Shape::Blobs { k: 4, d: 2, sd: 0.3 }, 600, 5));
+    let object = room.rpf("cluster blobs.csv --label class -k auto --max-k 8 --json").done().json();
+    assert_eq!((&object["k"], &object["chosen"]["k"]["k"]), (&4.into(), &4.into()), "{object}");
+    let tried = object["chosen"]["k"]["candidates"].as_array().unwrap();
+    assert!(tried.iter().all(|c| c["score"].is_number() && c["k"].as_u64().unwrap() <= 8), "{object}");
+    let run = room.rpf("cluster blobs.csv --label class -k auto").done();
+    assert!(run.err.contains("chosen k     4"), "{}", run.err);
+    let run = room.rpf("cluster blobs.csv --label class -k 4 --confidence").done();
+    let mut lines = run.out.lines();
+    assert_eq!(lines.next(), Some("row,cluster,confidence"));
+    let sure = lines.map(|l| l.rsplit_once(',').unwrap().1.parse::<f64>().unwrap());
+    assert!(sure.clone().all(|c| (0.0..=1.0).contains(&c)) && sure.fold(0.0, f64::max) > 0.9);
 }
 
 #[test]

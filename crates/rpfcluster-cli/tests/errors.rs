@@ -121,7 +121,9 @@ fn clustering_options_at_fault() {
         ("-k -1", "-1"),
         ("-k some", "auto"),
         ("-k 2.5", "whole number"),
-        ("-k auto", "-k"),
+        ("-k auto --max-k 1", "--max-k"),
+        ("-k auto --max-k 2000", "--max-k"),
+        ("-k 3 --append --confidence", "--confidence"),
         ("-k 3 --max-k 5", "--max-k"),
         ("-k 3 --affinity gauss", "top-k"),
         ("-k 3 --beta1 1.5", "0 to 1"),
@@ -133,7 +135,7 @@ fn clustering_options_at_fault() {
         ("-k 3 --affinity linear --beta1 0.1", "--affinity paper"),
         ("-k 3 --affinity paper --top 5", "--affinity top-k"),
         ("-k 3 --beta1 0.1 --power 2", "--power"),
-        ("-k 3 --diagonal drop", "--affinity paper"),
+        ("-k 3 --affinity top-k --diagonal drop", "--affinity paper"),
         ("-k 3 --diagonal some", "keep"),
         ("-k 3 --method cut", "ncut"),
         ("-k 3 --solver fast", "nystrom"),
@@ -196,6 +198,8 @@ fn similarity_matrices_at_fault() {
     room.refuses(1, "cluster nothing.npz --precomputed -k 2 -o l.csv", &["nothing.npz", "no such file"]);
     room.refuses(1, "cluster few.npz -k 2 -o l.csv", &["few.npz"]);
     room.refuses(2, "cluster few.csv --precomputed -k 2 --model m.rpf", &["--model", "--precomputed"]);
+    room.refuses(2, "cluster few.csv --precomputed -k auto", &["-k auto", "--precomputed"]);
+    room.refuses(2, "cluster few.csv --precomputed -k 2 --confidence", &["--confidence", "--precomputed"]);
     room.refuses(2, "cluster few.csv --precomputed -k 2 --append", &["--append", "--precomputed"]);
     room.refuses(2, "cluster few.csv --precomputed -k 2 --trees 9", &["--trees", "--precomputed"]);
 }

@@ -16,13 +16,14 @@ from 0 in order of first appearance. Standard error gets a summary.
 
 Examples:
   rpf cluster data.csv -k 3 -o labels.csv
+  rpf cluster data.csv -k auto --max-k 20 --confidence -o labels.csv
   rpf cluster iris.csv -k 3 --label species --report iris.html -o labels.csv
   rpf cluster data.parquet -k 8 --standardize all --append -o clustered.csv
   rpf cluster data.csv -k 3 --affinity paper --beta1 0.2 --beta2 0.5 --json
   rpf cluster data.csv -k 3 --model model.rpf -o labels.csv    for rpf predict
   rpf cluster similarity.npz -k 4 --precomputed -o labels.csv")]
 pub struct ClusterArgs {
-    /// Number of clusters, or auto
+    /// Number of clusters; auto chooses it, by gaps between eigenvalues that two halves of the forest agree on
     #[arg(long, short = 'k', value_name = "K|auto")]
     pub clusters: Choice<usize>,
 
@@ -38,8 +39,8 @@ pub struct ClusterArgs {
     #[arg(long)]
     pub append: bool,
 
-    /// Add a column that says how sure each label is, from 0 to 1
-    #[arg(long)]
+    /// Add a column `confidence`: the share of a row's leaf mates that are in its cluster
+    #[arg(long, conflicts_with = "append")]
     pub confidence: bool,
 
     /// Save the clustering for rpf predict

@@ -7,13 +7,14 @@ use crate::clustered::{Basis, Clustered};
 use crate::exit::{Failure, Outcome};
 use crate::labels_file::{COLUMN, LabelsFile};
 use crate::model::{self, Meta};
+use crate::resolve::Clusters;
 use crate::session::Session;
 use crate::{engine, output, report, resolve, summary};
 
 /// Reads, clusters, writes, sums up.
 pub fn run(args: &ClusterArgs) -> Outcome {
     let session = Session::new(&args.run);
-    let k = resolve::clusters(args)?;
+    let wanted = resolve::clusters(args)?;
     if args.append {
         resolve::appendable(&args.data.data)?;
     }
@@ -26,8 +27,11 @@ pub fn run(args: &ClusterArgs) -> Outcome {
         ],
     )?;
     session.on_threads(|| {
-        let clustered =
-            if args.spectral.precomputed { matrix(&session, args, k)? } else { rows(&session, args, k)? };
+        let clustered = if args.spectral.precomputed {
+            matrix(&session, args, &wanted)?
+        } else {
+            rows(&session, args, &wanted)?
+        };
         write(&session, args, &clustered)?;
         for sentence in summary::warnings(&clustered) {
             session.note(&sentence);
@@ -46,8 +50,8 @@ pub fn run(args: &ClusterArgs) -> Outcome {
     })
 }
 
-fn rows(session: &Session, args: &ClusterArgs, k: usize) -> Outcome<Clustered> {
-    let mut params = resolve::walk(&args.forest, &args.spectral, k)?;
+fn rows(session: &Session, args: &ClusterArgs, wanted: &Clusters) -> Outcome<Clustered> {
+    let mut params = resolve::walk(&args.forest, &args.spectral, wanted)?;
     params.method = args.method.map(Into::into);
     let (table, preparation) = engine::load(session, &args.data)?;
     if table.columns.iter().any(|name| name == COLUMN) {
@@ -59,13 +63,19 @@ fn rows(session: &Session, args: &ClusterArgs, k: usize) -> Outcome<Clustered> {
     Clustered::rows(session, table, preparation, &params)
 }
 
-fn matrix(session: &Session, args: &ClusterArgs, k: usize) -> Outcome<Clustered> {
+fn matrix(session: &Session, args: &ClusterArgs, wanted: &Clusters) -> Outcome<Clustered> {
     if args.model.is_some() {
         return Err(Failure::usage("--model saves a forest, but --precomputed grows none; leave it out"));
     }
     if args.append {
         return Err(Failure::usage("--append is for tables, but --precomputed reads a matrix; leave it out"));
     }
+    if args.confidence {
+        return Err(Failure::usage(
+            "--confidence asks the forest, but --precomputed grows none; leave it out",
+        ));
+    }
+    let (Clusters::Fixed(k) | Clusters::UpTo(k)) = *wanted;
     let mut params = resolve::matrix(&args.forest, &args.spectral, k)?;
     params.method = args.method.map_or(params.method, Into::into);
     Clustered::matrix(session, &args.data, &params)
@@ -109,9 +119,12 @@ fn write_each(
             append_to: None,
             rows: None,
             labels: clustered.labels(),
+            confidence: None,
         },
     };
-    LabelsFile { append_to: args.append.then_some(args.data.data.as_path()), ..file }.save()
+    let confidence = if args.confidence { clustered.confidence() } else { None };
+    let append_to = args.append.then_some(args.data.data.as_path());
+    LabelsFile { append_to, confidence: confidence.as_deref(), ..file }.save()
 }
 
 fn page(session: &Session, clustered: &Clustered, path: &Path) -> Outcome {

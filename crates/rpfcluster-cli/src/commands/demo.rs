@@ -12,6 +12,7 @@ use crate::args::{DemoArgs, SpectralArgs};
 use crate::clustered::{Basis, Clustered};
 use crate::exit::{Failure, Outcome};
 use crate::report::heatmap::{self, Group};
+use crate::resolve::Clusters;
 use crate::session::Session;
 use crate::{output, report, resolve, summary};
 
@@ -23,7 +24,7 @@ const PAGE: &str = "report.html";
 /// Clusters, scores, draws, and says what to do next.
 pub fn run(args: &DemoArgs) -> Outcome {
     let session = Session::new(&args.run);
-    let params = resolve::walk(&args.forest, &SpectralArgs::default(), 3)?;
+    let params = resolve::walk(&args.forest, &SpectralArgs::default(), &Clusters::Fixed(3))?;
     let folder = folder(args.out.as_deref())?;
     let (picture, page) = (folder.join(PICTURE), folder.join(PAGE));
     resolve::outputs(Path::new("-"), &[("--out", Some(&picture)), ("--out", Some(&page))])?;

@@ -7,6 +7,7 @@ use rpfcluster_data::write;
 use crate::args::EmbedArgs;
 use crate::clustered::{Clustered, coordinates};
 use crate::exit::{Failure, Outcome};
+use crate::resolve::Clusters;
 use crate::session::Session;
 use crate::{engine, output, resolve};
 
@@ -21,7 +22,9 @@ pub fn run(args: &EmbedArgs) -> Outcome {
             let params = resolve::matrix(&args.forest, &args.spectral, wanted + 1)?;
             Clustered::matrix(&session, &args.data, &params).map_err(|e| dimensions(e, wanted))?
         } else {
-            let params = resolve::walk(&args.forest, &args.spectral, wanted + 1)?;
+            let mut params = resolve::walk(&args.forest, &args.spectral, &Clusters::Fixed(wanted + 1))?;
+            // Settings are compared by the clusters they give, and nobody asked for clusters.
+            params.tune = false;
             let (table, preparation) = engine::load(&session, &args.data)?;
             Clustered::rows(&session, table, preparation, &params).map_err(|e| dimensions(e, wanted))?
         };
@@ -42,7 +45,7 @@ pub fn run(args: &EmbedArgs) -> Outcome {
         if args.json {
             let mut object = clustered.json(&session, "embed")?;
             if let Some(object) = object.as_object_mut() {
-                object.retain(|key, _| !["k", "cluster_sizes", "scores"].contains(&key.as_str()));
+                object.retain(|key, _| !["k", "chosen", "cluster_sizes", "scores"].contains(&key.as_str()));
                 object.insert("dimensions".into(), wanted.into());
             }
             return output::print_json(&object);

@@ -231,6 +231,11 @@ fn scatter(clustered: &Clustered, wider: &Embedding, marks: &[Vec<Mark>]) -> Sca
         })
         .collect();
     let spectral = axes.len();
+    if let Some(confidence) = clustered.confidence() {
+        let values = rows.iter().map(|&i| short(confidence[i])).collect();
+        axes.push(Axis { name: "confidence".into(), column: false, values });
+    }
+    let first_column = axes.len();
     if let Basis::Rows { table, preparation, .. } = &clustered.basis {
         let d = table.d();
         for j in telling(table, marks) {
@@ -247,7 +252,7 @@ fn scatter(clustered: &Clustered, wider: &Embedding, marks: &[Vec<Mark>]) -> Sca
     // On a graph in pieces the eigenvectors are constant on each, and clusters would be drawn as single points.
     let in_pieces = wider.columns.iter().filter(|columns| !columns.is_empty()).count() > 1;
     let used: Vec<usize> = (0..spectral.min(clustered.k().max(3) - 1)).collect();
-    let columns: Vec<usize> = (spectral..axes.len()).collect();
+    let columns: Vec<usize> = (first_column..axes.len()).collect();
     let (first, second) = if in_pieces { (columns, used) } else { (used, columns) };
     let pair = |candidates: &[usize]| best_pair(&axes, candidates, &clusters, clustered.k());
     let start = pair(&first).or_else(|| pair(&second)).unwrap_or([0, axes.len().saturating_sub(1)]);
@@ -321,11 +326,12 @@ fn facts(session: &Session, clustered: &Clustered) -> Vec<(String, String)> {
             (name.replace('_', "-"), value.as_str().map_or_else(|| value.to_string(), str::to_string))
         })
         .collect();
+    facts.extend(summary::choices(clustered).into_iter().map(|(name, value)| (name.into(), value)));
     let e = clustered.embedding();
     let sure = if e.converged { "yes" } else { "no" };
     facts.push(("seed".into(), clustered.seed().to_string()));
     facts.push(("converged".into(), format!("{sure}, largest residual {:.1e}", e.residual)));
-    for stage in ["read", "grow", "kernel", "spectral", "label"] {
+    for stage in ["read", "grow", "tune", "kernel", "spectral", "label"] {
         facts.push((format!("seconds to {stage}"), format!("{:.3}", session.clock.seconds_of(stage))));
     }
     if let Some(bytes) = peak_bytes() {
