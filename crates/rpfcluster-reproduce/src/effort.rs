@@ -34,7 +34,7 @@ pub struct Effort {
 impl Effort {
     /// The paper's protocol.
     pub fn full() -> Self {
-        Effort { 
+        Effort {
             quick: false,
             seeds: 5,
             large_seeds: 5,
@@ -46,7 +46,7 @@ impl Effort {
 
     /// Minutes instead of hours.
     pub fn quick() -> Self {
-        Effort { 
+        Effort {
             quick: true,
             seeds: 3,
             large_seeds: 1,

@@ -49,13 +49,15 @@ pub(crate) fn page(
     let iris = &illustrations.iris;
     let _ = write!(
         out,
-        "<h2>Iris: two kernels</h2><p>Best by species over bandwidths: Gaussian kernel (σ = {:.2}) ρc {:.2}, ρr {:.2} (the paper: {:.2}, {:.2}); \
-rpf-kernel ρc {:.2}, ρr {:.2} (the paper: {:.2}, {:.2}); rpf-kernel chosen without species {:.2}, {:.2}.</p>",
+        "<h2>Iris: two kernels</h2><p>Gaussian kernel, normalised cuts at σ = {:.2}: ρc {:.2}, ρr {:.2} (the paper: {:.2}, {:.2}), at its best bandwidth by species {:.2}, {:.2}; \
+rpf-kernel, best by species, ρc {:.2}, ρr {:.2} (the paper: {:.2}, {:.2}); rpf-kernel chosen without species {:.2}, {:.2}.</p>",
         iris.sigma,
         iris.gaussian.rho_c,
         iris.gaussian.rho_r,
         PAPER_IRIS[1].0,
         PAPER_IRIS[1].1,
+        iris.gaussian_best.rho_c,
+        iris.gaussian_best.rho_r,
         iris.rpf.rho_c,
         iris.rpf.rho_r,
         PAPER_IRIS[0].0,
@@ -77,7 +79,8 @@ rpf-kernel ρc {:.2}, ρr {:.2} (the paper: {:.2}, {:.2}); rpf-kernel chosen wit
 fn table(out: &mut String, results: &Results, preparation: &str, name: &str) {
     let Some((_, score)) = SCORES.iter().find(|(n, _)| *n == name) else { return };
     let digits = if name.starts_with("rho") { 1 } else { 3 };
-    let _ = write!(out, "<div class=\"wide\"><table><caption>{name}</caption><tr><th>set<th>n<th>K<th>majority");
+    let _ =
+        write!(out, "<div class=\"wide\"><table><caption>{name}</caption><tr><th>set<th>n<th>K<th>majority");
     for method in Method::ALL {
         let _ = write!(out, "<th>{}", escape(method.title()));
     }
@@ -120,7 +123,8 @@ fn seconds(out: &mut String, results: &Results) {
         for method in Method::ALL {
             match set.cell(method, "paper") {
                 Some(cell) => {
-                    let note = cell.notes.first().map_or(String::new(), |n| format!(" title=\"{}\"", escape(n)));
+                    let note =
+                        cell.notes.first().map_or(String::new(), |n| format!(" title=\"{}\"", escape(n)));
                     let _ = write!(out, "<td{note}>{:.2}", cell.seconds);
                 }
                 None => out.push_str("<td>–"),

@@ -103,7 +103,10 @@ impl Results {
             seeds: effort.seeds,
             datasets: BTreeMap::new(),
             failed: BTreeMap::new(),
-            not_public: NOT_PUBLIC.iter().map(|(_, title, why)| (title.to_string(), why.to_string())).collect(),
+            not_public: NOT_PUBLIC
+                .iter()
+                .map(|(_, title, why)| (title.to_string(), why.to_string()))
+                .collect(),
         }
     }
 

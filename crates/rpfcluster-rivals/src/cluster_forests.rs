@@ -177,11 +177,8 @@ impl ClusterForests {
         let together = CoCluster { n, codes };
         let part = together.of_rows(&rows);
         let (labels, beta2) = self.choose(&part, observer)?;
-        let mut labels = if landmarks < n {
-            together.extend(&rows, &labels, self.k, self.beta1, beta2)
-        } else {
-            labels
-        };
+        let mut labels =
+            if landmarks < n { together.extend(&rows, &labels, self.k, self.beta1, beta2) } else { labels };
         relabel_by_first_appearance(&mut labels);
         Ok(ClusterForestsFit { labels, beta2, instances, landmarks: (landmarks < n).then_some(landmarks) })
     }

@@ -41,7 +41,12 @@ impl CoCluster {
                 || vec![0u16; self.n],
                 |counts, i| {
                     self.counts(i, self, counts);
-                    counts.iter().enumerate().filter(|(_, c)| **c >= least).map(|(j, c)| (j as u32, *c)).unzip()
+                    counts
+                        .iter()
+                        .enumerate()
+                        .filter(|(_, c)| **c >= least)
+                        .map(|(j, c)| (j as u32, *c))
+                        .unzip()
                 },
             )
             .collect();
@@ -57,14 +62,7 @@ impl CoCluster {
     }
 
     /// For each row the cluster among the labelled `landmarks` to which it is most similar on average.
-    pub fn extend(
-        &self,
-        landmarks: &[u32],
-        labels: &[u32],
-        k: usize,
-        beta1: f64,
-        beta2: f64,
-    ) -> Vec<u32> {
+    pub fn extend(&self, landmarks: &[u32], labels: &[u32], k: usize, beta1: f64, beta2: f64) -> Vec<u32> {
         let known = self.of_rows(landmarks);
         let instances = self.codes.len();
         let least = least_count(beta1, instances);

@@ -17,9 +17,7 @@ pub fn paper_bandwidths() -> Vec<f64> {
 
 /// Eighteen bandwidths over the paper's range, dense where labels change, that is below 1.
 pub fn coarse_bandwidths() -> Vec<f64> {
-    vec![
-        0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.14, 0.2, 0.28, 0.4, 0.55, 0.8, 1.2, 2.0, 5.0, 15.0, 50.0, 200.0,
-    ]
+    vec![0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.14, 0.2, 0.28, 0.4, 0.55, 0.8, 1.2, 2.0, 5.0, 15.0, 50.0, 200.0]
 }
 
 /// Every value of the paper below 1 and about forty above, evenly by ratio: for sets too large for all 2,090.
