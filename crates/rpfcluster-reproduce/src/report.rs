@@ -49,13 +49,15 @@ pub(crate) fn page(
     let iris = &illustrations.iris;
     let _ = write!(
         out,
-        "<h2>Iris: two kernels</h2><p>Best by species over bandwidths: Gaussian kernel (σ = {:.2}) ρc {:.2}, ρr {:.2} (the paper: {:.2}, {:.2}); \
-rpf-kernel ρc {:.2}, ρr {:.2} (the paper: {:.2}, {:.2}); rpf-kernel chosen without species {:.2}, {:.2}.</p>",
+        "<h2>Iris: two kernels</h2><p>Gaussian kernel, normalised cuts at σ = {:.2}: ρc {:.2}, ρr {:.2} (the paper: {:.2}, {:.2}), at its best bandwidth by species {:.2}, {:.2}; \
+rpf-kernel, best by species, ρc {:.2}, ρr {:.2} (the paper: {:.2}, {:.2}); rpf-kernel chosen without species {:.2}, {:.2}.</p>",
         iris.sigma,
         iris.gaussian.rho_c,
         iris.gaussian.rho_r,
         PAPER_IRIS[1].0,
         PAPER_IRIS[1].1,
+        iris.gaussian_best.rho_c,
+        iris.gaussian_best.rho_r,
         iris.rpf.rho_c,
         iris.rpf.rho_r,
         PAPER_IRIS[0].0,

@@ -29,6 +29,8 @@ pub struct Gaussian<'a> {
     d: usize,
     /// One factor a row; a pair's squared distance is multiplied by both.
     factors: Vec<f64>,
+    /// A row's similarity to itself.
+    own: f64,
 }
 
 impl<'a> Gaussian<'a> {
@@ -38,7 +40,7 @@ impl<'a> Gaussian<'a> {
         if !(sigma.is_finite() && sigma > 0.0) {
             return Err(parameter("sigma", sigma, "above 0"));
         }
-        Ok(Gaussian { data, n, d, factors: vec![1.0 / (sigma * std::f64::consts::SQRT_2); n] })
+        Ok(Gaussian { data, n, d, factors: vec![1.0 / (sigma * std::f64::consts::SQRT_2); n], own: 0.0 })
     }
 
     /// For each row the distance to its `neighbor`-th nearest row as bandwidth. Rows with more twins than that take
@@ -68,7 +70,14 @@ impl<'a> Gaussian<'a> {
         if scales.iter().any(|s| !s.is_finite()) {
             return Err(Error::TooManyClusters { k: 2, distinct: 1 });
         }
-        Ok(Gaussian { data, n, d, factors: scales.into_iter().map(|s| 1.0 / s).collect() })
+        Ok(Gaussian { data, n, d, factors: scales.into_iter().map(|s| 1.0 / s).collect(), own: 0.0 })
+    }
+
+    /// With `A_ii = 1`, as a kernel is: Nystrom's approximation needs a positive semi-definite matrix, and NJW's zeros on
+    /// the diagonal would spoil it. Among thousands of rows a row's own weight does not matter.
+    pub fn with_unit_diagonal(mut self) -> Self {
+        self.own = 1.0;
+        self
     }
 
     #[inline]
@@ -79,7 +88,7 @@ impl<'a> Gaussian<'a> {
     #[inline]
     fn weight(&self, i: usize, j: usize) -> f64 {
         if i == j {
-            0.0
+            self.own
         } else {
             (-squared_distance(self.row(i), self.row(j)) * self.factors[i] * self.factors[j]).exp()
         }

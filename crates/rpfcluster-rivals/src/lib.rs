@@ -40,8 +40,18 @@ pub(crate) fn rows_of(data: &[f64], d: usize) -> rpfcluster::Result<usize> {
     Ok(n)
 }
 
-/// Squared Euclidean distance.
+/// Squared Euclidean distance, in eight sums side by side: one long sum could not be vectorised without changing its
+/// order, and this is where the Gaussian kernel spends its time.
 #[inline]
 pub(crate) fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum()
+    const LANES: usize = 8;
+    let mut sums = [0.0; LANES];
+    let (left, right) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
+    let rest: f64 = left.remainder().iter().zip(right.remainder()).map(|(x, y)| (x - y) * (x - y)).sum();
+    for (x, y) in left.zip(right) {
+        for lane in 0..LANES {
+            sums[lane] += (x[lane] - y[lane]) * (x[lane] - y[lane]);
+        }
+    }
+    sums.iter().sum::<f64>() + rest
 }

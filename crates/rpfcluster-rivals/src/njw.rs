@@ -7,7 +7,7 @@
 use rpfcluster::affinity::Affinity;
 use rpfcluster::observe::{Observer, check};
 use rpfcluster::rng::sample_rows;
-use rpfcluster::spectral::{Embedding, Hints, Solver, SpectralParams, embed, label};
+use rpfcluster::spectral::{Embedding, Hints, Method, Solver, SpectralParams, embed, label};
 use rpfcluster::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -55,6 +55,8 @@ pub struct Njw {
     pub k: usize,
     /// Where the bandwidth comes from.
     pub bandwidth: Bandwidth,
+    /// How labels are made from eigenvectors: NJW's k-means, or the paper's recursive cuts on the same kernel.
+    pub method: Method,
     /// Restarts of k-means in the embedding.
     pub restarts: usize,
     /// Landmarks of Nystrom's approximation on many rows.
@@ -70,6 +72,7 @@ impl Default for Njw {
         Njw {
             k: 2,
             bandwidth: Bandwidth::Local { neighbor: 7 },
+            method: Method::Kway,
             restarts: 10,
             landmarks: 500,
             dense_limit: DENSE_LIMIT,
@@ -111,6 +114,7 @@ impl Njw {
         SpectralParams {
             k: self.k,
             solver,
+            method: self.method,
             landmarks: self.landmarks,
             restarts: self.restarts,
             tolerance: 1e-6,
@@ -170,7 +174,7 @@ impl Njw {
         if kernel.n() <= self.dense_limit {
             return self.cut(&kernel.dense(), Solver::Auto, sigma, observer);
         }
-        self.cut(kernel, Solver::Nystrom, sigma, observer)
+        self.cut(&kernel.clone().with_unit_diagonal(), Solver::Nystrom, sigma, observer)
     }
 
     fn cut(
