@@ -79,7 +79,7 @@ impl Model {
         match self.held {
             Held::Clustering(mut fitted) => {
                 fitted.set_threads(threads);
-                Ok((fitted, meta))
+                Ok((*fitted, meta))
             }
             Held::Forest(_) => Err(Failure::data(format!(
                 "{}: the model holds a forest but no clustering; make one with rpf cluster --model",
