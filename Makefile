@@ -35,7 +35,7 @@ demo: ## see it work on the embedded Iris data
 	$(CARGO) run --release --locked -- demo
 
 bench: ## growing and counting on a million rows
-	$(CARGO) run --release --locked -p rpfcluster --example speed -- 1000000 10 100
+	$(CARGO) run --release --locked -p rpfcluster --example speed -- 1000000 100
 
 licences: ## licences of everything we depend on (needs cargo-deny)
 	$(CARGO) deny check licenses bans sources

@@ -1,69 +1,75 @@
-//! Times growing a forest on a Gaussian mixture, and what is made of it; prints seconds and peak memory.
+//! Times growing a forest, and what is made of it, at full size; prints seconds and peak memory. docs/performance.md
+//! is made of its lines.
 //!
-//! `cargo run --release -p rpfcluster --example speed -- N D TREES [THREADS]`
-
-#![allow(clippy::print_stdout, reason = "a program that prints its measurements")]
+//! `cargo run --release -p rpfcluster --example speed -- WHAT TREES [THREADS]`, WHAT being a number of rows of the
+//! Gaussian mixture (8 centres, 10 columns, spread 3), or the name of a set in the data folder (`mnist`, `covertype`,
+//! …; the folder is named by RPF_DATA).
+#![allow(clippy::print_stdout)] // an example that measures must tell
 
 use std::time::Instant;
 
-use rpfcluster::rng::{Purpose, Stream};
 use rpfcluster::{Forest, ForestParams, Points};
+use rpfcluster_data::catalog::{Scaling, find};
+use rpfcluster_data::shapes::Shape;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let args: Vec<usize> = std::env::args().skip(1).filter_map(|a| a.parse().ok()).collect();
-    let [n, d, trees] = args[..3] else { return Err("usage: speed N D TREES [THREADS]".into()) };
-    let values = mixture(n, d, 8, 3.0);
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let (Some(what), Some(Ok(trees))) = (args.first(), args.get(1).map(|t| t.parse::<usize>())) else {
+        return Err("usage: speed ROWS|SET TREES [THREADS]".into());
+    };
+    let threads = args.get(2).map(|t| t.parse()).transpose()?;
+    let (values, n, d): (Vec<f32>, usize, usize) = match what.parse::<usize>() {
+        Ok(n) => {
+            let made = Shape::Blobs { k: 8, d: 10, sd: 3.0 }.generate(n, 1);
+            (made.values.iter().map(|&v| v as f32).collect(), n, made.d)
+        }
+        Err(_) => {
+            let folder = std::env::var("RPF_DATA").unwrap_or_else(|_| "../shared/data".into());
+            let table = find(what)?.load(folder, Scaling::Raw)?;
+            (table.values.to_f64().iter().map(|&v| v as f32).collect(), table.n, table.d())
+        }
+    };
     let points = Points::new(&values, n, d)?;
-    rpfcluster::parallel::in_pool(args.get(3).copied(), || -> rpfcluster::Result<()> {
-        let clock = Instant::now();
-        let forest = Forest::grow(&points, &ForestParams { trees, ..Default::default() })?;
-        let depths = forest.depths();
-        let leaves = forest.leaves();
-        println!(
-            "grow    {:8.2} s   {} MB forest, mean leaves {:.0}, deepest {}, mean co-leaf {:.1}, peak {} MB",
-            clock.elapsed().as_secs_f64(),
-            forest.bytes() >> 20,
-            leaves.columns() as f64 / trees as f64,
-            depths.iter().max().unwrap_or(&0),
-            leaves.mean_leaf(),
-            peak() >> 20
-        );
-        let clock = Instant::now();
-        let graph = leaves.top_k(10)?;
-        println!("top-10  {:8.2} s   peak {} MB", clock.elapsed().as_secs_f64(), peak() >> 20);
-        drop(graph);
-        let clock = Instant::now();
-        let sparse = leaves.sparse(0.1)?;
-        println!(
-            "sparse  {:8.2} s   {:.1} pairs a row, peak {} MB",
-            clock.elapsed().as_secs_f64(),
-            sparse.pairs() as f64 / n as f64,
-            peak() >> 20
-        );
-        drop(sparse);
-        let clock = Instant::now();
-        leaves.codes();
-        println!("codes   {:8.2} s   peak {} MB", clock.elapsed().as_secs_f64(), peak() >> 20);
-        let (x, mut y) = (vec![1.0; n * 8], vec![0.0; n * 8]);
-        let clock = Instant::now();
-        leaves.apply(&x, &mut y, 8);
-        println!("apply 8 {:8.2} s", clock.elapsed().as_secs_f64());
-        let clock = Instant::now();
-        forest.route(&points)?;
-        println!("route   {:8.2} s", clock.elapsed().as_secs_f64());
-        Ok(())
-    })??;
+    println!("{what}: {n} x {d}, {trees} trees, min_node 30, {} MB of data", (n * d * 4) >> 20);
+    rpfcluster::parallel::in_pool(threads, || measure(&points, trees))??;
     Ok(())
 }
 
-/// k centres uniform in [-10, 10]^d, points normal around them: scikit-learn's make_blobs.
-fn mixture(n: usize, d: usize, k: usize, spread: f64) -> Vec<f32> {
-    let mut stream = Stream::new(1, Purpose::Shapes, 0, 0);
-    let centres: Vec<f64> = (0..k * d).map(|_| stream.uniform() * 20.0 - 10.0).collect();
-    (0..n)
-        .flat_map(|i| (0..d).map(move |j| (i % k) * d + j))
-        .map(|c| (centres[c] + spread * stream.normal()) as f32)
-        .collect()
+fn measure(points: &Points<f32>, trees: usize) -> rpfcluster::Result<()> {
+    let n = points.n();
+    let clock = Instant::now();
+    let forest = Forest::grow(points, &ForestParams { trees, ..Default::default() })?;
+    let seconds = clock.elapsed().as_secs_f64();
+    let leaves = forest.leaves();
+    // Rows times levels: how many projections growing took.
+    let depth: f64 = forest.mean_depth();
+    println!(
+        "grow    {seconds:8.2} s   peak {} bytes a row; mean depth {depth:.1}, {:.2} ns a projection and core-pair, {:.1} points share a leaf",
+        peak() / n,
+        seconds * 1e9 / (n as f64 * trees as f64 * depth),
+        leaves.mean_leaf()
+    );
+    let clock = Instant::now();
+    drop(leaves.top_k(10)?);
+    println!("top-10  {:8.2} s   peak {} bytes a row", clock.elapsed().as_secs_f64(), peak() / n);
+    let clock = Instant::now();
+    let sparse = leaves.sparse(0.1)?;
+    println!(
+        "sparse  {:8.2} s   peak {} bytes a row; {:.1} pairs a row with S >= 0.1",
+        clock.elapsed().as_secs_f64(),
+        peak() / n,
+        sparse.pairs() as f64 / n as f64
+    );
+    drop(sparse);
+    leaves.codes();
+    let (x, mut y) = (vec![1.0; n * 8], vec![0.0; n * 8]);
+    let clock = Instant::now();
+    leaves.apply(&x, &mut y, 8);
+    println!("product {:8.2} s   S times 8 vectors", clock.elapsed().as_secs_f64());
+    let clock = Instant::now();
+    forest.route(points)?;
+    println!("route   {:8.2} s   all rows down all trees", clock.elapsed().as_secs_f64());
+    Ok(())
 }
 
 /// Peak resident bytes of this process, where the system tells.

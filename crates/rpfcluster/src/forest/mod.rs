@@ -140,6 +140,12 @@ impl Forest {
         Ok(path)
     }
 
+    /// Depth of the leaf a point ends in, averaged over points and trees: how many projections a row costs a tree.
+    pub fn mean_depth(&self) -> f64 {
+        let total: u64 = self.trees.par_iter().map(Tree::point_levels).sum();
+        total as f64 / (self.n as f64 * self.trees.len() as f64)
+    }
+
     /// Bytes held.
     pub fn bytes(&self) -> usize {
         let width = match self.precision {

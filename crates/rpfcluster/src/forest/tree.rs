@@ -154,6 +154,20 @@ impl Tree {
         (starts, becomes)
     }
 
+    /// The sum over points of the depth of their leaves: the number of projections it took to grow.
+    pub fn point_levels(&self) -> u64 {
+        let mut total = 0;
+        let mut stack = vec![self.root()];
+        while let Some(at) = stack.pop() {
+            if !at.is_leaf() {
+                total += self.size(at) as u64;
+                stack.push(self.right(at));
+                stack.push(self.left(at));
+            }
+        }
+        total
+    }
+
     /// The deepest leaf; the root is at depth 0.
     pub fn depth(&self) -> usize {
         let mut deepest = 0;
