@@ -122,7 +122,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
     min_samples_split : int or "auto", default="auto"
         A node with fewer rows is a leaf. "auto" is 30, fewer for tables of under 150 rows.
     split, direction, n_candidates
-        As in :class:`RPForest`.
+        As in `RPForest`.
     method : {"auto", "kway", "ncut"}, default="auto"
         How labels are made: k-means on all eigenvectors, or recursive cuts in two as in the paper.
     solver : {"auto", "dense", "block", "nystrom"}, default="auto"

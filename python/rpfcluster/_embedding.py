@@ -24,12 +24,12 @@ class RPFEmbedding(ClassNamePrefixFeaturesOutMixin, SpectralBase):  # type: igno
     n_components : int, default=2
         Number of coordinates.
     affinity : {"auto", "paper", "linear", "top-k"}, default="auto"
-        See :class:`RPFCluster`. Each row's strongest neighbours ("top-k") follow a curved sheet best; data in several
+        See `RPFCluster`. Each row's strongest neighbours ("top-k") follow a curved sheet best; data in several
         clumps may fall into pieces, which are warned of and embedded apart; "linear" keeps them together.
     beta1, beta2, n_neighbors, power, diagonal, n_estimators, min_samples_split, split, direction, n_candidates
-        See :class:`RPFCluster`.
+        See `RPFCluster`.
     solver, n_landmarks, memory_limit, random_state, n_jobs, verbose
-        See :class:`RPFCluster`.
+        See `RPFCluster`.
 
     Attributes
     ----------

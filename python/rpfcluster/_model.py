@@ -80,7 +80,7 @@ def _meta(estimator: Any) -> dict[str, Any]:
 
 
 def load(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> RPFCluster | RPForest:
-    """Read a model file written by :func:`save` or by the command.
+    """Read a model file written by `save` or by the command.
 
     Parameters
     ----------
