@@ -21,14 +21,23 @@ impl Clock {
     pub fn time<T>(&self, stage: &'static str, work: impl FnOnce() -> T) -> T {
         let since = Instant::now();
         let done = work();
-        let seconds = since.elapsed().as_secs_f64();
+        self.book(stage, since.elapsed().as_secs_f64());
+        done
+    }
+
+    /// Books seconds that were measured elsewhere.
+    pub fn book(&self, stage: &'static str, seconds: f64) {
         if let Ok(mut stages) = self.stages.lock() {
             match stages.iter_mut().find(|(name, _)| *name == stage) {
                 Some((_, sum)) => *sum += seconds,
                 None => stages.push((stage, seconds)),
             }
         }
-        done
+    }
+
+    /// Seconds since the start.
+    pub fn total(&self) -> f64 {
+        self.start.elapsed().as_secs_f64()
     }
 
     /// Seconds of one stage so far.
@@ -44,7 +53,7 @@ impl Clock {
         if let Ok(stages) = self.stages.lock() {
             object.extend(stages.iter().map(|(name, seconds)| (name.to_string(), round(*seconds))));
         }
-        object.insert("total".into(), round(self.start.elapsed().as_secs_f64()));
+        object.insert("total".into(), round(self.total()));
         Value::Object(object)
     }
 }

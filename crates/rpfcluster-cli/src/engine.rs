@@ -2,7 +2,7 @@
 //! single or double precision.
 
 use rpfcluster::kernel::{Neighbors, Reranked, rerank};
-use rpfcluster::{Forest, ForestParams, LeafCodes, Points, Real, Silent};
+use rpfcluster::{Fitted, Forest, ForestParams, LeafCodes, Points, Real, RpfCluster, Silent};
 use rpfcluster_data::{Frame, Preparation, Table, Values, read_frame};
 
 use crate::args::DataArgs;
@@ -82,6 +82,39 @@ pub fn grow(session: &Session, table: &Table, params: &ForestParams) -> Outcome<
             .map_err(Failure::from))
     })?;
     Ok(grown)
+}
+
+/// Goes the whole walk with a table.
+pub fn fit(session: &Session, table: &Table, params: &RpfCluster) -> Outcome<Fitted> {
+    let params = RpfCluster { threads: session.threads(), ..params.clone() };
+    let width = match table.values {
+        Values::F32(_) => size_of::<f32>(),
+        Values::F64(_) => size_of::<f64>(),
+    };
+    let needed = params.memory_needed(table.n, table.d(), width);
+    let what = format!("clustering {} rows with {} trees", table.n, params.trees);
+    session.check_memory(&what, needed, "take fewer --trees, fewer rows, or raise --memory-limit")?;
+    let fitted = with_points!(table, |points| params
+        .fit_observed(points, &session.progress)
+        .map_err(|e| Failure::of_file(&table.source, e)))?;
+    let seconds = fitted.seconds();
+    session.clock.book("grow", seconds.grow);
+    session.clock.book("kernel", seconds.kernel);
+    session.clock.book("spectral", seconds.spectral);
+    session.clock.book("label", seconds.label);
+    if seconds.tune > 0.0 {
+        session.clock.book("tune", seconds.tune);
+    }
+    Ok(fitted)
+}
+
+/// The clusters of new rows.
+pub fn predict(session: &Session, fitted: &Fitted, table: &Table) -> Outcome<Vec<u32>> {
+    session.clock.time("predict", || {
+        with_points!(table, |points| fitted
+            .predict_observed(points, &session.progress)
+            .map_err(|e| Failure::of_file(&table.source, e)))
+    })
 }
 
 /// Sends the rows of a table down a grown forest.

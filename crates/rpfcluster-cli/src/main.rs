@@ -3,17 +3,20 @@
 
 mod args;
 mod clock;
+mod clustered;
 mod commands;
 mod config;
 mod engine;
 mod exit;
 mod kernel_file;
+mod labels_file;
 mod model;
 mod output;
 mod progress;
 mod report;
 mod resolve;
 mod session;
+mod summary;
 
 fn main() -> std::process::ExitCode {
     exit::guarded(|| {

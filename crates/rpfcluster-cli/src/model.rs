@@ -1,14 +1,15 @@
-//! Model files of the command: a forest, and beside it the section `meta` that says from which columns, prepared how.
+//! Model files of the command: a forest or a whole clustering, and beside it the section `meta` that says from which
+//! columns, prepared how.
 
 use std::path::Path;
 
-use rpfcluster::Forest;
 use rpfcluster::model::Container;
+use rpfcluster::{Fitted, Forest};
 use rpfcluster_data::{Preparation, Table};
 use serde::{Deserialize, Serialize};
 
 use crate::exit::{Failure, Outcome};
-use crate::output;
+use crate::{output, progress};
 
 /// Name of the section.
 const META: &str = "meta";
@@ -39,10 +40,14 @@ impl Meta {
     }
 }
 
+enum Held {
+    Forest(Forest),
+    Clustering(Box<Fitted>),
+}
+
 /// A model file, read and checked.
 pub struct Model {
-    /// The forest.
-    pub forest: Forest,
+    held: Held,
     /// Columns and preparation; not there in a file that a program wrote through the library.
     pub meta: Option<Meta>,
     /// Names and lengths of the sections.
@@ -51,9 +56,61 @@ pub struct Model {
     pub size: usize,
 }
 
+impl Model {
+    /// The forest.
+    pub fn forest(&self) -> &Forest {
+        match &self.held {
+            Held::Forest(forest) => forest,
+            Held::Clustering(fitted) => fitted.forest(),
+        }
+    }
+
+    /// The clustering, when there is one.
+    pub fn clustering(&self) -> Option<&Fitted> {
+        match &self.held {
+            Held::Forest(_) => None,
+            Held::Clustering(fitted) => Some(fitted),
+        }
+    }
+
+    /// The clustering as one's own, its work on so many threads.
+    pub fn into_clustering(self, path: &Path, threads: Option<usize>) -> Outcome<(Fitted, Meta)> {
+        let meta = self.columns(path)?.clone();
+        match self.held {
+            Held::Clustering(fitted) => Ok((fitted.with_threads(threads), meta)),
+            Held::Forest(_) => Err(Failure::data(format!(
+                "{}: the model holds a forest but no clustering; make one with rpf cluster --model",
+                path.display()
+            ))),
+        }
+    }
+
+    /// Columns and preparation, without which no new table can be read.
+    pub fn columns(&self, path: &Path) -> Outcome<&Meta> {
+        self.meta.as_ref().ok_or_else(|| {
+            Failure::data(format!(
+                "{}: the model does not say from which columns it was made; make it with --model of rpf cluster \
+                 or rpf kernel",
+                path.display()
+            ))
+        })
+    }
+}
+
+/// Writes a clustering with its columns and preparation.
+pub fn save_clustering(path: &Path, fitted: &Fitted, meta: &Meta) -> Outcome {
+    let meta = encoded(path, meta)?;
+    let _writing = progress::Writing::begin()?;
+    Ok(fitted.save_with(path, &[(META, &meta)])?)
+}
+
+fn encoded(path: &Path, meta: &Meta) -> Outcome<Vec<u8>> {
+    serde_json::to_vec(meta).map_err(|e| Failure::data(format!("{}: {e}", path.display())))
+}
+
 /// Writes a forest with its columns and preparation.
 pub fn save(path: &Path, forest: &Forest, meta: &Meta) -> Outcome {
-    let meta = serde_json::to_vec(meta).map_err(|e| Failure::data(format!("{}: {e}", path.display())))?;
+    let meta = encoded(path, meta)?;
     output::to_file(path, |out| {
         forest.write_with(out, &[(META, &meta)]).map_err(|e| std::io::Error::other(e.to_string()))
     })
@@ -71,24 +128,30 @@ pub fn load(path: &Path) -> Outcome<Model> {
         Failure::data(format!("{name}: {problem}"))
     })?;
     let container = Container::parse(&bytes).map_err(|e| Failure::of_file(&name, e))?;
-    let forest = Forest::from_bytes(&bytes).map_err(|e| Failure::of_file(&name, e))?;
+    let held = if container.has("cluster") {
+        Fitted::from_container(&container).map(|fitted| Held::Clustering(Box::new(fitted)))
+    } else {
+        Forest::from_bytes(&bytes).map(Held::Forest)
+    };
+    let held = held.map_err(|e| Failure::of_file(&name, e))?;
     let meta = container.has(META).then(|| container.section(META)).transpose()?;
     let meta: Option<Meta> = meta
         .map(serde_json::from_slice)
         .transpose()
         .map_err(|e| Failure::data(format!("{name}: the model is damaged: section {META}: {e}")))?;
-    if let Some(meta) = &meta {
+    let model = Model { held, meta, sections: container.sections(), size: bytes.len() };
+    if let Some(meta) = &model.meta {
         let p = &meta.preparation;
-        let d = forest.d();
+        let (n, d) = (model.forest().n(), model.forest().d());
         let fits =
             [p.columns.len(), p.positions.len(), p.center.len(), p.scale.len()].iter().all(|&l| l == d)
                 && (p.fill.is_empty() || p.fill.len() == d)
-                && meta.rows.as_ref().is_none_or(|rows| rows.len() == forest.n());
+                && meta.rows.as_ref().is_none_or(|rows| rows.len() == n);
         if !fits {
             return Err(Failure::data(format!(
                 "{name}: the model is damaged: its columns do not fit its forest"
             )));
         }
     }
-    Ok(Model { forest, meta, sections: container.sections(), size: bytes.len() })
+    Ok(model)
 }

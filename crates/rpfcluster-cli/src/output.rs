@@ -23,6 +23,11 @@ pub fn note(sentence: &str) {
     error(sentence);
 }
 
+/// Lines for people on standard error, as they are.
+pub fn summary(text: &str) {
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -40,6 +40,18 @@ impl Session {
         parallel::in_pool(self.threads, work)?
     }
 
+    /// Threads asked for; `None` is one per core.
+    pub fn threads(&self) -> Option<usize> {
+        self.threads
+    }
+
+    /// Lines that sum up what came out; silent with `--quiet`.
+    pub fn summary(&self, text: &str) {
+        if !self.quiet {
+            output::summary(text);
+        }
+    }
+
     /// What the user may like to know; silent with `--quiet`.
     pub fn note(&self, sentence: &str) {
         if !self.quiet {

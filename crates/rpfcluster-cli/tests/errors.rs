@@ -17,7 +17,13 @@ fn files_at_fault() {
     room.put("noise.csv.gz", [0x1f, 0x8b, 8, 0, 1, 2, 3]);
     room.put("binary.csv", [0u8, 159, 146, 150, 0, 255, 10, 1, 2]);
     std::fs::create_dir(room.path("folder")).unwrap();
-    for verb in ["kernel DATA -o out.npz", "neighbors DATA -n 1 -o out.csv"] {
+    let verbs = [
+        "kernel DATA -o out.npz",
+        "neighbors DATA -n 1 -o out.csv",
+        "cluster DATA -k 2 -o out.csv --model out.rpf --report out.html",
+        "embed DATA -d 2 -o out.csv",
+    ];
+    for verb in verbs {
         let refuses = |data: &str, parts: &[&str]| room.refuses(1, &verb.replace("DATA", data), parts);
         refuses("nothing.csv", &["nothing.csv", "no such file"]);
         refuses("empty.csv", &["empty.csv"]);
@@ -83,6 +89,10 @@ fn options_at_fault() {
     for (option, part) in bad {
         room.refuses(2, &format!("kernel iris.csv --label species -o k.npz {option}"), &[part]);
         room.refuses(2, &format!("neighbors iris.csv --label species -n 2 -o n.csv {option}"), &[part]);
+        // Clustering is where auto has something to choose by.
+        if option != "--min-node auto" {
+            room.refuses(2, &format!("cluster iris.csv --label species -k 3 -o l.csv {option}"), &[part]);
+        }
     }
     room.refuses(2, "kernel iris.csv -o k.npz --min 1.5", &["--min", "1.5", "0 to 1"]);
     room.refuses(2, "kernel iris.csv -o k.npz --min NaN", &["--min"]);
@@ -104,9 +114,107 @@ fn options_at_fault() {
 }
 
 #[test]
+fn clustering_options_at_fault() {
+    let room = Room::new();
+    let bad = [
+        ("-k 0", "-k is 0"),
+        ("-k -1", "-1"),
+        ("-k some", "auto"),
+        ("-k 2.5", "whole number"),
+        ("-k auto --max-k 1", "--max-k"),
+        ("-k auto --max-k 2000", "--max-k"),
+        ("-k 3 --append --confidence", "--confidence"),
+        ("-k 3 --max-k 5", "--max-k"),
+        ("-k 3 --affinity gauss", "top-k"),
+        ("-k 3 --beta1 1.5", "0 to 1"),
+        ("-k 3 --beta1 x", "auto"),
+        ("-k 3 --beta2 0", "--beta2"),
+        ("-k 3 --beta2 NaN", "--beta2"),
+        ("-k 3 --top 0", "--top"),
+        ("-k 3 --power 0", "--power"),
+        ("-k 3 --affinity linear --beta1 0.1", "--affinity paper"),
+        ("-k 3 --affinity paper --top 5", "--affinity top-k"),
+        ("-k 3 --beta1 0.1 --power 2", "--power"),
+        ("-k 3 --affinity top-k --diagonal drop", "--affinity paper"),
+        ("-k 3 --diagonal some", "keep"),
+        ("-k 3 --method cut", "ncut"),
+        ("-k 3 --solver fast", "nystrom"),
+        ("-k 3 --landmarks 50", "--solver nystrom"),
+        ("-k 3 --solver nystrom --landmarks 2", "--landmarks"),
+        ("-k 3 --precomputed", "--precomputed"),
+    ];
+    for (options, part) in bad {
+        room.refuses(
+            2,
+            &format!("cluster iris.csv --label species -o l.csv --report r.html {options}"),
+            &[part],
+        );
+    }
+    room.refuses(2, "cluster iris.csv --label species -o l.csv", &["--clusters"]);
+    room.refuses(
+        2,
+        "cluster iris.csv --label species -k 3 -o a.html --report a.html --model iris.csv",
+        &["same file"],
+    );
+    room.refuses(2, "cluster - --append -k 3 -o l.csv", &["--append", "standard input"]);
+    room.refuses(2, "cluster data.npy --append -k 3 -o l.csv", &["--append", "data.npy"]);
+    room.refuses(2, "embed iris.csv --label 5 -d 0 -o e.csv", &["--dimensions"]);
+    room.refuses(2, "embed iris.csv --label 5 -d 2 -o e.parquet", &["e.parquet", ".npy"]);
+    room.refuses(2, "embed iris.csv --label 5 -d 2 --json", &["--output"]);
+    room.refuses(1, "embed iris.csv --label 5 -d 150 -o e.csv", &["--dimensions is 150"]);
+    room.refuses(1, "cluster iris.csv --label 5 -k 151 -o l.csv", &["iris.csv", "k is 151"]);
+    room.put("four.csv", "0,0\n0,1\n1,0\n1,1\n".repeat(25));
+    room.refuses(
+        1,
+        "cluster four.csv -k 5 -o l.csv --model m.rpf --report r.html",
+        &["four.csv", "k is 5", "only 4 distinct"],
+    );
+    room.refuses(1, "cluster iris.csv --label 5 -k 3 -o l.csv --memory-limit 50k", &["50.0 kB", "--trees"]);
+    room.refuses(
+        1,
+        "cluster iris.csv --label 5 -k 3 -o l.csv --solver dense --memory-limit 500k",
+        &["--solver block"],
+    );
+    room.refuses(1, "cluster iris.csv --label 5 -k 3 --report nowhere/r.html -o l.csv", &["nowhere/r.html"]);
+}
+
+#[test]
+fn similarity_matrices_at_fault() {
+    let room = Room::new();
+    let bad = [
+        ("asymmetric", "1,0.5,0\n0.4,1,0.2\n0,0.2,1\n", "row 1, column 2"),
+        ("negative", "1,-0.5,0\n-0.5,1,0.2\n0,0.2,1\n", "not negative"),
+        ("nan", "1,NaN,0\nNaN,1,0.2\n0,0.2,1\n", "row 1, column 2"),
+        ("zeros", "1,0.5,0\n0.5,1,0\n0,0,0\n", "row 3"),
+        ("oblong", "1,0.5,0\n0.5,1,0\n", "2 x 3"),
+        ("words", "1,a\na,1\n", "\"a\""),
+        ("few", "1,0.5\n0.5,1\n", "only 2 distinct"),
+    ];
+    for (name, text, part) in bad {
+        room.put(&format!("{name}.csv"), text);
+        let line = format!("cluster {name}.csv --precomputed -k 3 -o l.csv --report r.html");
+        room.refuses(1, &line, &[&format!("{name}.csv"), part]);
+    }
+    room.refuses(1, "cluster nothing.npz --precomputed -k 2 -o l.csv", &["nothing.npz", "no such file"]);
+    room.refuses(1, "cluster few.npz -k 2 -o l.csv", &["few.npz"]);
+    room.refuses(2, "cluster few.csv --precomputed -k 2 --model m.rpf", &["--model", "--precomputed"]);
+    room.refuses(2, "cluster few.csv --precomputed -k auto", &["-k auto", "--precomputed"]);
+    room.refuses(2, "cluster few.csv --precomputed -k 2 --confidence", &["--confidence", "--precomputed"]);
+    room.refuses(2, "cluster few.csv --precomputed -k 2 --append", &["--append", "--precomputed"]);
+    room.refuses(2, "cluster few.csv --precomputed -k 2 --trees 9", &["--trees", "--precomputed"]);
+}
+
+#[test]
 fn models_at_fault() {
     let room = Room::new();
-    room.rpf("kernel iris.csv --label species --trees 5 -o k.npz --model m.rpf -q").done();
+    room.rpf("cluster iris.csv --label species --trees 5 -k 3 -o l.csv --model m.rpf -q").done();
+    room.rpf("kernel iris.csv --label species --trees 5 -o k.npz --model forest.rpf -q").done();
+    room.refuses(
+        1,
+        "predict forest.rpf iris.csv -o p.csv",
+        &["forest.rpf", "no clustering", "rpf cluster --model"],
+    );
+    room.refuses(2, "predict m.rpf iris.csv --trees 9 -o p.csv", &["--trees"]);
     let whole = room.bytes("m.rpf");
     let changed = |name: &str, change: &dyn Fn(&mut Vec<u8>)| {
         let mut bytes = whole.clone();
@@ -122,9 +230,13 @@ fn models_at_fault() {
     changed("longer.rpf", &|b| b.push(0));
     changed("newer.rpf", &|b| b[8] = 2);
     room.put("empty.rpf", "");
-    for use_of in
-        ["inspect MODEL", "inspect MODEL --json", "neighbors iris.csv -n 1 -o n.csv --against MODEL"]
-    {
+    let uses = [
+        "inspect MODEL",
+        "inspect MODEL --json",
+        "neighbors iris.csv -n 1 -o n.csv --against MODEL",
+        "predict MODEL iris.csv -o p.csv",
+    ];
+    for use_of in uses {
         let refuses =
             |model: &str, part: &str| room.refuses(1, &use_of.replace("MODEL", model), &[model, part]);
         refuses("nothing.rpf", "no such file");
@@ -142,7 +254,7 @@ fn models_at_fault() {
 #[test]
 fn no_changed_byte_passes() {
     let room = Room::new();
-    room.rpf("kernel iris.csv --label species --trees 2 -o k.npz --model m.rpf -q").done();
+    room.rpf("cluster iris.csv --label species --trees 2 -k 3 -o l.csv --model m.rpf -q").done();
     let whole = room.bytes("m.rpf");
     let padding = 28..64;
     for at in (0..400).step_by(7).chain((400..whole.len()).step_by(whole.len() / 40)) {
@@ -166,8 +278,10 @@ fn wrong_columns_at_use() {
     room.put("other.csv", "sepal_length,sepal_width,petal_length,girth\n1,2,3,4\n");
     room.put("narrow.csv", "1,2,3\n4,5,6\n");
     room.put("gap.csv", "sepal_length,sepal_width,petal_length,petal_width\n1,,3,4\n");
+    room.rpf("cluster iris.csv --label species --trees 5 -k 3 -o l.csv --model c.rpf -q").done();
     let refuses = |data: &str, parts: &[&str]| {
-        room.refuses(1, &format!("neighbors {data} -n 1 --against m.rpf -o n.csv"), parts)
+        room.refuses(1, &format!("neighbors {data} -n 1 --against m.rpf -o n.csv"), parts);
+        room.refuses(1, &format!("predict c.rpf {data} -o p.csv"), parts);
     };
     refuses("other.csv", &["other.csv", "petal_width"]);
     refuses("narrow.csv", &["narrow.csv", "3 columns"]);

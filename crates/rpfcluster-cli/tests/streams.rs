@@ -102,7 +102,13 @@ fn a_closed_pipe_is_no_error() {
     let room = Room::new();
     let rows: String = numbers().take(20_000).map(|v| format!("{v}\n")).collect();
     room.put("long.csv", rows);
-    for line in ["neighbors long.csv -n 5 --trees 5", "--help", "completions bash", "demo"] {
+    for line in [
+        "neighbors long.csv -n 5 --trees 5",
+        "--help",
+        "completions bash",
+        "demo",
+        "cluster long.csv -k 2 -q",
+    ] {
         let mut child = room
             .command()
             .args(line.split(' '))
@@ -133,6 +139,8 @@ fn interrupted_runs_leave_nothing() {
         ("kernel a.npy --trees 60000 --min-node 1000 -o k.npz --memory-limit 1T", 300),
         ("kernel a.npy --trees 60 --min-node 3000 -o k.mtx --memory-limit 1T", 2500),
         ("neighbors a.npy -n 500 --trees 10 -o n.csv", 1500),
+        ("cluster a.npy -k 8 --trees 100 -o l.csv --model m.rpf --report r.html", 1000),
+        ("cluster a.npy -k 8 --trees 30 -o l.csv --model m.rpf --report r.html", 4000),
     ];
     for (line, wait) in lines {
         let mut child = room

@@ -208,14 +208,29 @@ fn score_from_two_files_and_from_two_columns() {
 }
 
 #[test]
-fn demo_prints_a_table_and_draws_a_picture() {
+fn demo_clusters_scores_and_draws() {
     let room = Room::new();
     let run = room.rpf("demo --out pictures").done();
-    for part in ["150 flowers", "mean similarity", "versicolor", "pictures/iris-kernel.svg", "rpf kernel"] {
+    let parts = [
+        "150 iris flowers",
+        "3 clusters",
+        "rho_c",
+        "rho_r",
+        "ari",
+        "nmi",
+        "one single cluster: rho_c 33.33 %",
+        "versicolor",
+        "pictures/iris-kernel.svg",
+        "pictures/report.html",
+        "rpf cluster data.csv -k 3",
+    ];
+    for part in parts {
         assert!(run.out.contains(part), "no \"{part}\" in\n{}", run.out);
     }
     let picture = String::from_utf8(room.bytes("pictures/iris-kernel.svg")).unwrap();
     assert!(picture.starts_with("<svg") && picture.contains("virginica") && picture.contains("image/png"));
+    let page = String::from_utf8(room.bytes("pictures/report.html")).unwrap();
+    assert!(page.contains("Clusters of iris") && page.contains("rpf demo --out pictures --seed 0"));
 }
 
 #[test]
@@ -232,7 +247,9 @@ fn help_of_each_verb_has_examples() {
     let room = Room::new();
     assert!(room.rpf("--version").done().out.starts_with("rpf 0."));
     let all = room.rpf("--help").done().out;
-    for verb in ["demo", "kernel", "neighbors", "score", "inspect", "completions"] {
+    for verb in
+        ["demo", "cluster", "predict", "embed", "kernel", "neighbors", "score", "inspect", "completions"]
+    {
         assert!(all.contains(verb), "{verb}");
         for flag in ["-h", "--help"] {
             let help = room.rpf(&format!("{verb} {flag}")).done();

@@ -13,8 +13,10 @@ pub mod parallel;
 pub mod points;
 pub mod rng;
 pub mod spectral;
+pub mod sweep;
+pub mod tune;
 
-pub use cluster::{AffinityKind, AffinityParams, Fitted, RpfCluster};
+pub use cluster::{AffinityKind, AffinityParams, Evidence, Fitted, RpfCluster};
 pub use error::{Error, Result};
 pub use forest::{Direction, Forest, ForestParams, Split};
 pub use kernel::{LeafCodes, LeafMatrix, Neighbors, SparseKernel};

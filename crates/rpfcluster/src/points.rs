@@ -174,6 +174,15 @@ impl<'a, R: Real> Points<'a, R> {
         self.storage
     }
 
+    /// Shows a dense copy of some rows to `look`.
+    pub(crate) fn with_rows<T>(&self, rows: &[u32], look: impl FnOnce(&Points<R>) -> T) -> Result<T> {
+        let mut values = vec![R::default(); rows.len() * self.d];
+        for (&row, out) in rows.iter().zip(values.chunks_exact_mut(self.d)) {
+            self.copy_row(row as usize, out);
+        }
+        Ok(look(&Points::new(&values, rows.len(), self.d)?))
+    }
+
     /// The row as dense values in width `W`, into `out` (length d).
     pub(crate) fn copy_row<W: Real>(&self, row: usize, out: &mut [W]) {
         match self.storage {

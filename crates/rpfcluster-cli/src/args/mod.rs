@@ -3,19 +3,24 @@
 //! Options have no defaults here, so that a value of `--config` can stand where the command line says nothing; the help
 //! text names the default that `resolve` puts.
 
+mod clustering;
 mod shared;
 mod values;
 mod verbs;
 
 use clap::{Parser, Subcommand};
 
-pub use shared::{DataArgs, ForestArgs, RunArgs};
-pub use values::MinNode;
+pub use clustering::{ClusterArgs, EmbedArgs, PredictArgs};
+pub use shared::{DataArgs, ForestArgs, RunArgs, SpectralArgs};
+pub use values::{MinNode, SolverArg};
 pub use verbs::{CompletionsArgs, DemoArgs, InspectArgs, KernelArgs, NeighborsArgs, ScoreArgs};
 
 const EXAMPLES: &str = "\
 Examples:
   rpf demo                                      see it work on the Iris data
+  rpf cluster data.csv -k 3 -o labels.csv       three clusters
+  rpf cluster data.csv -k 3 --report page.html  and a page that shows them
+  rpf predict model.rpf new.csv                 clusters of new rows
   rpf kernel data.csv --label class -o s.npz    similarity of all rows, for SciPy
   rpf neighbors data.parquet -n 10 -o nn.csv    ten nearest rows of every row
   rpf score labels.csv --truth classes.csv      labels against known classes
@@ -35,8 +40,14 @@ pub struct Cli {
 /// One verb a file of `commands`.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
-    /// See it work: the embedded Iris data, its forest and its kernel, as a table and a picture
+    /// See it work: the embedded Iris data clustered and scored, as a page and a picture
     Demo(DemoArgs),
+    /// Cluster the rows of a table, or the points of a similarity matrix
+    Cluster(ClusterArgs),
+    /// Label new rows by a saved clustering
+    Predict(PredictArgs),
+    /// Write spectral coordinates of every row (manifold learning)
+    Embed(EmbedArgs),
     /// Write the similarity of all pairs of rows as .npz, .mtx, .npy or .parquet
     Kernel(KernelArgs),
     /// List the nearest rows of every row: those that share the most leaves

@@ -5,14 +5,18 @@ use std::path::PathBuf;
 use clap::Args;
 use rpfcluster_data::{ColumnRef, Format};
 
-use super::values::{DirectionArg, MinNode, MissingArg, Size, SplitArg, count, seed};
+use super::values::{
+    AffinityArg, Choice, DiagonalArg, DirectionArg, MinNode, MissingArg, Size, SolverArg, SplitArg, count,
+    seed,
+};
 
 /// A column must be something.
-fn column(text: &str) -> Result<ColumnRef, String> {
+pub fn column(text: &str) -> Result<ColumnRef, String> {
     text.parse::<ColumnRef>().map_err(|e| e.to_string())
 }
 
-fn format(text: &str) -> Result<Format, String> {
+/// A format by its name.
+pub fn format(text: &str) -> Result<Format, String> {
     text.parse::<Format>().map_err(|e| e.to_string())
 }
 
@@ -76,6 +80,48 @@ pub struct ForestArgs {
     /// Everything random follows from it; the same seed gives the same answer on any number of threads [default: 0]
     #[arg(long, value_name = "N", value_parser = seed)]
     pub seed: Option<u64>,
+}
+
+/// From the forest's similarity to eigenvectors.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Spectral options")]
+pub struct SpectralArgs {
+    /// Which similarity is cut [default: auto]
+    #[arg(long, value_name = "KIND", value_enum)]
+    pub affinity: Option<AffinityArg>,
+
+    /// paper: pairs together in a smaller share of the trees are pruned, 0 to 1 [default: auto]
+    #[arg(long, value_name = "X|auto")]
+    pub beta1: Option<Choice<f64>>,
+
+    /// paper: bandwidth of the exponential [default: auto]
+    #[arg(long, value_name = "X|auto")]
+    pub beta2: Option<Choice<f64>>,
+
+    /// top-k: neighbours of each row [default: auto]
+    #[arg(long, value_name = "K|auto")]
+    pub top: Option<Choice<usize>>,
+
+    /// top-k: edges weigh S to the power P [default: auto]
+    #[arg(long, value_name = "P|auto")]
+    pub power: Option<Choice<f64>>,
+
+    /// paper: whether a row is similar to itself [default: keep]
+    #[arg(long, value_name = "HOW", value_enum)]
+    pub diagonal: Option<DiagonalArg>,
+
+    /// How eigenvectors are found [default: auto]
+    #[arg(long, value_name = "HOW", value_enum)]
+    pub solver: Option<SolverArg>,
+
+    /// Landmarks of the Nystrom solver [default: 500]
+    #[arg(long, value_name = "M", value_parser = count)]
+    pub landmarks: Option<usize>,
+
+    /// DATA is a similarity matrix: .csv, .npy, .npz (SciPy) or .mtx, square, symmetric, not negative
+    #[arg(long, conflicts_with_all = ["label", "drop", "columns", "standardize", "missing", "trees", "min_node",
+        "split", "direction", "candidates", "affinity", "beta1", "beta2", "top", "power", "diagonal"])]
+    pub precomputed: bool,
 }
 
 /// How the program runs.

@@ -3,7 +3,9 @@
 use std::str::FromStr;
 
 use clap::ValueEnum;
-use rpfcluster::{Direction, Split};
+use rpfcluster::affinity::Diagonal;
+use rpfcluster::spectral::{Method, Solver};
+use rpfcluster::{AffinityKind, Direction, Split};
 use rpfcluster_data::Missing;
 
 /// Where a node is cut.
@@ -59,6 +61,123 @@ impl From<MissingArg> for Missing {
             MissingArg::Error => Missing::Error,
             MissingArg::Drop => Missing::Drop,
             MissingArg::Mean => Missing::Mean,
+        }
+    }
+}
+
+/// Which similarity is cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum AffinityArg {
+    /// Left to the program
+    Auto,
+    /// Pairs below beta1 pruned, then exp(S / beta2): the paper's
+    Paper,
+    /// S itself, never formed: for any number of rows
+    Linear,
+    /// Each row's strongest neighbours, weights raised to a power
+    TopK,
+}
+
+impl From<AffinityArg> for Option<AffinityKind> {
+    fn from(affinity: AffinityArg) -> Self {
+        match affinity {
+            AffinityArg::Auto => None,
+            AffinityArg::Paper => Some(AffinityKind::Paper),
+            AffinityArg::Linear => Some(AffinityKind::Linear),
+            AffinityArg::TopK => Some(AffinityKind::TopK),
+        }
+    }
+}
+
+/// Whether a row is similar to itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DiagonalArg {
+    /// As the paper has it
+    Keep,
+    /// Sounder at a small beta2
+    Drop,
+}
+
+impl From<DiagonalArg> for Diagonal {
+    fn from(diagonal: DiagonalArg) -> Self {
+        match diagonal {
+            DiagonalArg::Keep => Diagonal::Keep,
+            DiagonalArg::Drop => Diagonal::Drop,
+        }
+    }
+}
+
+/// How labels are made from eigenvectors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MethodArg {
+    /// K eigenvectors, rows to unit length, k-means
+    Kway,
+    /// Recursive cuts by the second eigenvector: the paper's
+    Ncut,
+}
+
+impl From<MethodArg> for Method {
+    fn from(method: MethodArg) -> Self {
+        match method {
+            MethodArg::Kway => Method::Kway,
+            MethodArg::Ncut => Method::Ncut,
+        }
+    }
+}
+
+/// How eigenvectors are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SolverArg {
+    /// Dense for few rows, block for many
+    Auto,
+    /// All of them: n² memory, n³ time
+    Dense,
+    /// The largest few, exact to the tolerance at any n
+    Block,
+    /// Approximate, from landmarks
+    Nystrom,
+}
+
+impl From<SolverArg> for Solver {
+    fn from(solver: SolverArg) -> Self {
+        match solver {
+            SolverArg::Auto => Solver::Auto,
+            SolverArg::Dense => Solver::Dense,
+            SolverArg::Block => Solver::Block,
+            SolverArg::Nystrom => Solver::Nystrom,
+        }
+    }
+}
+
+/// A number, or a choice left to the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice<T> {
+    /// Chosen without labels.
+    Auto,
+    /// As given.
+    Given(T),
+}
+
+impl<T> Choice<T> {
+    /// The number, if one was given.
+    pub fn given(self) -> Option<T> {
+        match self {
+            Choice::Auto => None,
+            Choice::Given(value) => Some(value),
+        }
+    }
+}
+
+impl<T: FromStr> FromStr for Choice<T> {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "auto" => Ok(Choice::Auto),
+            _ => text.parse().map(Choice::Given).map_err(|_| {
+                let kind = if "0.5".parse::<T>().is_ok() { "a number" } else { "a whole number" };
+                format!("take {kind}, or auto")
+            }),
         }
     }
 }

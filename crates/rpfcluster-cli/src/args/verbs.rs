@@ -16,7 +16,7 @@ Examples:
   rpf demo
   rpf demo --out pictures --trees 600 --seed 7")]
 pub struct DemoArgs {
-    /// Folder for the picture, made if need be [default: the current one]
+    /// Folder for page and picture, made if need be [default: the current one]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 

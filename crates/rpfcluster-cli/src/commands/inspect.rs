@@ -4,9 +4,10 @@ use rpfcluster::{Precision, model};
 use serde_json::{Map, json};
 
 use crate::args::InspectArgs;
-use crate::exit::{Failure, Outcome};
+use crate::exit::Outcome;
 use crate::model::Model;
-use crate::output;
+use crate::resolve::word;
+use crate::{clustered, output};
 
 /// Leaves, depths and leaf sizes of a forest, in a few numbers.
 struct Shape {
@@ -19,8 +20,8 @@ struct Shape {
 /// Reads the file and prints what it holds.
 pub fn run(args: &InspectArgs) -> Outcome {
     let model = crate::model::load(&args.model)?;
-    let leaves = model.forest.leaves();
-    let depths = model.forest.depths();
+    let leaves = model.forest().leaves();
+    let depths = model.forest().depths();
     let shape = Shape {
         leaves: leaves.columns(),
         depth_mean: depths.iter().sum::<usize>() as f64 / depths.len().max(1) as f64,
@@ -31,7 +32,7 @@ pub fn run(args: &InspectArgs) -> Outcome {
 }
 
 fn print_json(model: &Model, shape: &Shape) -> Outcome {
-    let forest = &model.forest;
+    let forest = model.forest();
     let sections: Map<_, _> = model.sections.iter().map(|(name, size)| (name.clone(), json!(size))).collect();
     output::print_json(&json!({
         "command": "inspect",
@@ -46,6 +47,13 @@ fn print_json(model: &Model, shape: &Shape) -> Outcome {
         "leaves": shape.leaves,
         "depth": { "mean": shape.depth_mean, "max": shape.depth_max },
         "mean_leaf": shape.mean_leaf,
+        "clustering": model.clustering().map(|fitted| json!({
+            "k": fitted.k(),
+            "cluster_sizes": fitted.sizes(),
+            "min_node": fitted.min_node(),
+            "affinity": fitted.affinity(),
+            "method": fitted.method(),
+        })),
         "columns": model.meta.as_ref().map(|m| &m.preparation.columns),
         "meta": model.meta,
         "sections": sections,
@@ -54,7 +62,7 @@ fn print_json(model: &Model, shape: &Shape) -> Outcome {
 }
 
 fn print_text(args: &InspectArgs, model: &Model, shape: &Shape) -> Outcome {
-    let forest = &model.forest;
+    let forest = model.forest();
     let params = forest.params();
     let width = match forest.precision() {
         Precision::F32 => "single",
@@ -83,6 +91,11 @@ fn print_text(args: &InspectArgs, model: &Model, shape: &Shape) -> Outcome {
             format!("a row shares its leaf with {:.1} rows on average, itself included", shape.mean_leaf),
         ),
     ];
+    if let Some(fitted) = model.clustering() {
+        let sizes: Vec<String> = fitted.sizes().iter().map(usize::to_string).collect();
+        lines.push(("clusters", format!("{}, of {} rows", fitted.k(), listed(&sizes))));
+        lines.push(("cut", format!("{}, {}", clustered::affinity(fitted), word(&fitted.method())?)));
+    }
     if let Some(meta) = &model.meta {
         let p = &meta.preparation;
         lines.push(("written by", meta.written_by.clone()));
@@ -113,12 +126,6 @@ fn print_text(args: &InspectArgs, model: &Model, shape: &Shape) -> Outcome {
     lines.push(("sections", sections.join(", ")));
     let text: String = lines.iter().map(|(name, value)| format!("{name:<13} {value}\n")).collect();
     output::print(&text)
-}
-
-/// The name a value has in JSON and on the command line.
-fn word(value: &impl serde::Serialize) -> Outcome<String> {
-    let value = serde_json::to_value(value).map_err(|e| Failure::data(e.to_string()))?;
-    Ok(value.as_str().unwrap_or_default().to_string())
 }
 
 /// The first names of many.

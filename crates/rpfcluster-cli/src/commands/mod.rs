@@ -1,10 +1,13 @@
 //! One verb a file. Each takes its typed arguments, resolves them, calls the library and hands the result to `output`.
 
+mod cluster;
 mod completions;
 mod demo;
+mod embed;
 mod inspect;
 mod kernel;
 mod neighbors;
+mod predict;
 mod score;
 
 use crate::args::{Cli, Verb};
@@ -14,6 +17,9 @@ use crate::exit::Outcome;
 pub fn run(cli: Cli) -> Outcome {
     match cli.verb {
         Verb::Demo(args) => demo::run(&args),
+        Verb::Cluster(args) => cluster::run(&args),
+        Verb::Predict(args) => predict::run(&args),
+        Verb::Embed(args) => embed::run(&args),
         Verb::Kernel(args) => kernel::run(&args),
         Verb::Neighbors(args) => neighbors::run(&args),
         Verb::Score(args) => score::run(&args),

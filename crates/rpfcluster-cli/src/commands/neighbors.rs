@@ -43,20 +43,15 @@ fn among(session: &Session, args: &NeighborsArgs, wanted: usize) -> Outcome {
 /// Neighbours among the rows a model was grown on.
 fn against(session: &Session, args: &NeighborsArgs, path: &std::path::Path, wanted: usize) -> Outcome {
     let model = session.clock.time("model", || model::load(path))?;
-    let Some(meta) = &model.meta else {
-        return Err(Failure::data(format!(
-            "{}: the model does not say from which columns it was made; make it with rpf kernel --model",
-            path.display()
-        )));
-    };
+    let meta = model.columns(path)?;
     let table = engine::load_like(session, &args.data, &meta.preparation)?;
-    enough(wanted, model.forest.n(), &path.display().to_string())?;
+    enough(wanted, model.forest().n(), &path.display().to_string())?;
     fits(session, table.n, wanted)?;
-    let codes = engine::route(session, &model.forest, &table)?;
-    let leaves = model.forest.leaves();
+    let codes = engine::route(session, model.forest(), &table)?;
+    let leaves = model.forest().leaves();
     let found = session.clock.time("kernel", || leaves.top_k_of(&codes, wanted, &session.progress))?;
     write(session, args, &found, None, |i| table.input_row(i), |j| meta.input_row(j))?;
-    finish(session, args, table.n, table.d(), model.forest.params())
+    finish(session, args, table.n, table.d(), model.forest().params())
 }
 
 fn enough(wanted: usize, there: usize, source: &str) -> Outcome {

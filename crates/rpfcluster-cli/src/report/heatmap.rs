@@ -26,7 +26,7 @@ const SCALE: [[u8; 3]; 9] = [
 ];
 
 /// The colour of a value from 0 to 1.
-fn colour(value: f64) -> [u8; 3] {
+pub fn colour(value: f64) -> [u8; 3] {
     let at = value.clamp(0.0, 1.0) * (SCALE.len() - 1) as f64;
     let below = (at as usize).min(SCALE.len() - 2);
     let share = at - below as f64;
@@ -135,7 +135,7 @@ fn image(x: f64, y: f64, width: f64, height: f64, png: &[u8]) -> String {
 }
 
 /// Values as the pixels of a PNG, row after row.
-fn png(
+pub fn png(
     width: usize,
     height: usize,
     values: impl Iterator<Item = f64>,
@@ -151,7 +151,7 @@ fn png(
 }
 
 /// Base64 with padding.
-fn base64(bytes: &[u8]) -> String {
+pub fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {
@@ -164,9 +164,13 @@ fn base64(bytes: &[u8]) -> String {
     text
 }
 
-/// Safe between tags.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+/// Safe between tags and in quotes.
+pub fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+        .replace('\'', "&#39;")
 }
 
 #[cfg(test)]

@@ -149,3 +149,13 @@ pub fn read_npy(path: &Path) -> Vec<f64> {
     let head = usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
     bytes[10 + head..].as_chunks::<8>().0.iter().map(|b| f64::from_le_bytes(*b)).collect()
 }
+
+/// A shape as a CSV file with the columns x, y and class.
+pub fn shape_csv(shape: &rpfcluster_data::shapes::Shape, n: usize, seed: u64) -> String {
+    let made = shape.generate(n, seed);
+    let mut text = String::from("x,y,class\n");
+    for (point, class) in made.values.chunks_exact(made.d).zip(&made.labels) {
+        text += &format!("{},{},{class}\n", point[0], point[1]);
+    }
+    text
+}

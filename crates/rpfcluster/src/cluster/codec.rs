@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::fit::{Cut, Seconds};
 use super::fitted::Fitted;
 use super::params::{AffinityParams, RpfCluster};
+use super::{Evidence, Setting};
 use crate::error::{Error, Result};
 use crate::forest::Forest;
 use crate::model::{Container, Piece, Sections, read};
@@ -54,9 +55,9 @@ impl Fitted {
         let e = &self.embedding;
         let head = Head {
             params: self.params.clone(),
-            min_node: self.min_node,
-            affinity: self.affinity,
-            method: self.method,
+            min_node: self.setting.min_node,
+            affinity: self.setting.affinity,
+            method: self.setting.method,
             eigenvalues: e.eigenvalues.clone(),
             residual: e.residual,
             converged: e.converged,
@@ -126,15 +127,8 @@ impl Fitted {
             return Err(damaged("its sections do not fit each other".into()));
         }
         let leaves = Arc::new(forest.leaves_at(head.min_node)?);
-        Fitted::new(
-            head.params,
-            forest,
-            head.min_node,
-            leaves,
-            head.affinity,
-            head.method,
-            Cut { labels, embedding },
-            Seconds::default(),
-        )
+        let setting = Setting { min_node: head.min_node, affinity: head.affinity, method: head.method };
+        let cut = Cut { labels, embedding };
+        Ok(Fitted::new(head.params, forest, setting, leaves, cut, Seconds::default(), Evidence::default()))
     }
 }

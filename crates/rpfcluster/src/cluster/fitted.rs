@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use super::fit::{Cut, Seconds, fingerprints};
 use super::params::{AffinityParams, RpfCluster};
+use super::{Evidence, Setting};
 use crate::affinity::{exponential, powers};
 use crate::error::Result;
 use crate::forest::Forest;
@@ -20,13 +21,12 @@ use crate::spectral::{Embedding, Method, extend};
 pub struct Fitted {
     pub(crate) params: RpfCluster,
     pub(crate) forest: Forest,
-    pub(crate) min_node: usize,
+    pub(crate) setting: Setting,
     pub(crate) leaves: Arc<LeafMatrix>,
-    pub(crate) affinity: AffinityParams,
-    pub(crate) method: Method,
     pub(crate) labels: Vec<u32>,
     pub(crate) embedding: Embedding,
     seconds: Seconds,
+    evidence: Evidence,
     /// Mean unit row of each cluster, k x k.
     centers: Vec<f64>,
     /// Fingerprints of the training rows, ascending, each with its first row.
@@ -36,17 +36,15 @@ pub struct Fitted {
 }
 
 impl Fitted {
-    #[allow(clippy::too_many_arguments)] // one caller in fit, one in the codec; a struct would say it twice
     pub(crate) fn new(
         params: RpfCluster,
         forest: Forest,
-        min_node: usize,
+        setting: Setting,
         leaves: Arc<LeafMatrix>,
-        affinity: AffinityParams,
-        method: Method,
         cut: Cut,
         seconds: Seconds,
-    ) -> Result<Self> {
+        evidence: Evidence,
+    ) -> Self {
         let Cut { labels, embedding } = cut;
         let k = params.k;
         let mut known: Vec<(u64, u32)> = fingerprints(leaves.codes()).into_iter().zip(0..).collect();
@@ -67,21 +65,26 @@ impl Fitted {
         for (center, size) in centers.chunks_exact_mut(embedding.k()).zip(&sizes) {
             center.iter_mut().for_each(|c| *c /= size);
         }
-        Ok(Fitted {
+        Fitted {
             params,
             forest,
-            min_node,
+            setting,
             leaves,
-            affinity,
-            method,
             labels,
             embedding,
             seconds,
+            evidence,
             centers,
             known,
             loadings,
             totals,
-        })
+        }
+    }
+
+    /// The same clustering, with so many threads for what comes; `None` is one per core.
+    pub fn with_threads(mut self, threads: Option<usize>) -> Self {
+        self.params.threads = threads;
+        self
     }
 
     /// The cluster of each training row, numbered by first appearance.
@@ -123,22 +126,33 @@ impl Fitted {
 
     /// The affinity that was cut, with all its numbers.
     pub fn affinity(&self) -> &AffinityParams {
-        &self.affinity
+        &self.setting.affinity
     }
 
     /// n_s, as used.
     pub fn min_node(&self) -> usize {
-        self.min_node
+        self.setting.min_node
     }
 
     /// How labels were made.
     pub fn method(&self) -> Method {
-        self.method
+        self.setting.method
     }
 
     /// How long each step took.
     pub fn seconds(&self) -> Seconds {
         self.seconds
+    }
+
+    /// What was chosen without labels, and why. Empty for a clustering read from a file.
+    pub fn evidence(&self) -> &Evidence {
+        &self.evidence
+    }
+
+    /// How firmly the forest puts each training row into its cluster: the share of its leaf mates, over all trees,
+    /// that are in the same cluster.
+    pub fn confidence(&self) -> Vec<f64> {
+        crate::tune::confidence(&self.leaves, &self.labels, self.params.k)
     }
 
     /// Threads that predict and transform use from now on; `None` is one per core. A model file may come from a
@@ -207,7 +221,7 @@ impl Fitted {
         let trees = self.leaves.trees();
         let mut out = vec![0.0; codes.n() * width];
         let known = (self.loadings.as_slice(), self.totals.as_slice(), n);
-        match self.affinity {
+        match self.setting.affinity {
             AffinityParams::Linear => return Ok(extend::linear(&self.leaves, codes, &self.loadings, width)),
             AffinityParams::TopK { top, power } => {
                 let table = powers(power, trees)?;

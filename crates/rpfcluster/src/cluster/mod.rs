@@ -20,6 +20,9 @@ use crate::forest::Forest;
 use crate::observe::{Observer, Silent};
 use crate::parallel::in_pool;
 use crate::points::{Points, Real};
+use crate::rng::sample_rows;
+use crate::spectral::Method;
+use crate::tune::{self, Choice, KChoice};
 
 impl RpfCluster {
     /// Clusters the points.
@@ -36,33 +39,86 @@ impl RpfCluster {
 
     fn fit_here<R: Real>(&self, points: &Points<R>, observer: &dyn Observer) -> Result<Fitted> {
         let mut seconds = Seconds::default();
+        let mut evidence = Evidence::default();
+        let mut params = self.clone();
+        if let Some(max_k) = self.max_k {
+            let clock = Instant::now();
+            let chosen = tune::choose_k(points, self, max_k, observer)?;
+            params.k = chosen.k;
+            evidence.k = Some(chosen);
+            seconds.tune += clock.elapsed().as_secs_f64();
+        }
+        if params.k == 1 {
+            params.tune = false;
+        }
+        let base = params.fixed_min_node(points.n());
+        let base = if params.tune && params.min_node.is_none() { base.min(tune::MIN_NODES[0]) } else { base };
+        // Many rows: settings are tried on a sample with a forest of its own.
+        if params.tune && points.n() > tune::SAMPLE_ABOVE {
+            let clock = Instant::now();
+            let rows = sample_rows(params.seed, points.n(), tune::SAMPLE);
+            let mut choice = points.with_rows(&rows, |sample| {
+                let forest = Forest::grow(sample, &params.forest_params(base))?;
+                tune::choose(&forest, &params, observer)
+            })??;
+            choice.sample = Some(rows.len());
+            seconds.tune += clock.elapsed().as_secs_f64();
+            evidence.settings = Some(choice);
+        }
         let clock = Instant::now();
-        let min_node = self.fixed_min_node(points.n());
-        let forest = Forest::grow_observed(points, &self.forest_params(min_node), observer)?;
+        let grown_at = evidence.settings.as_ref().map_or(base, |choice| choice.min_node);
+        let forest = Forest::grow_observed(points, &params.forest_params(grown_at), observer)?;
         seconds.grow = clock.elapsed().as_secs_f64();
-        self.fit_forest(forest, min_node, seconds, observer)
+        if params.tune && evidence.settings.is_none() {
+            let clock = Instant::now();
+            fit::check_distinct(&forest.leaves(), params.k)?;
+            evidence.settings = Some(tune::choose(&forest, &params, observer)?);
+            seconds.tune += clock.elapsed().as_secs_f64();
+        }
+        let (min_node, affinity, method) = match &evidence.settings {
+            Some(choice) => (choice.min_node, choice.affinity, choice.method),
+            None => (grown_at, params.fixed_affinity(), params.method.unwrap_or_default()),
+        };
+        let setting = Setting { min_node, affinity, method };
+        fit_forest(params, forest, setting, evidence, seconds, observer)
     }
+}
 
-    /// Clusters the points of a grown forest.
-    fn fit_forest(
-        &self,
-        forest: Forest,
-        min_node: usize,
-        mut seconds: Seconds,
-        observer: &dyn Observer,
-    ) -> Result<Fitted> {
-        let leaves = Arc::new(forest.leaves_at(min_node)?);
-        fit::check_distinct(&leaves, self.k)?;
-        let affinity_params = self.fixed_affinity();
-        let method = self.method.unwrap_or_default();
-        let clock = Instant::now();
-        let pairs = fit::pairs(&leaves, &affinity_params, observer)?;
-        let affinity = fit::affinity(&leaves, &pairs, &affinity_params)?;
-        drop(pairs);
-        seconds.kernel = clock.elapsed().as_secs_f64();
-        let spectral = self.spectral_params(method);
-        let cut = fit::cut(&leaves, affinity.as_ref(), &spectral, None, &mut seconds, observer)?;
-        drop(affinity);
-        Fitted::new(self.clone(), forest, min_node, leaves, affinity_params, method, cut, seconds)
-    }
+/// What is run in the end.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Setting {
+    pub min_node: usize,
+    pub affinity: AffinityParams,
+    pub method: Method,
+}
+
+/// What was chosen without labels, and why.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub struct Evidence {
+    /// The number of clusters, when it was left open.
+    pub k: Option<KChoice>,
+    /// Affinity and min_node, when settings were tried.
+    pub settings: Option<Choice>,
+}
+
+/// Clusters the points of a grown forest.
+fn fit_forest(
+    params: RpfCluster,
+    forest: Forest,
+    setting: Setting,
+    evidence: Evidence,
+    mut seconds: Seconds,
+    observer: &dyn Observer,
+) -> Result<Fitted> {
+    let leaves = Arc::new(forest.leaves_at(setting.min_node)?);
+    fit::check_distinct(&leaves, params.k)?;
+    let clock = Instant::now();
+    let pairs = fit::pairs(&leaves, &setting.affinity, observer)?;
+    let affinity = fit::affinity(&leaves, &pairs, &setting.affinity)?;
+    drop(pairs);
+    seconds.kernel = clock.elapsed().as_secs_f64();
+    let spectral = params.spectral_params(setting.method);
+    let cut = fit::cut(&leaves, affinity.as_ref(), &spectral, None, &mut seconds, observer)?;
+    drop(affinity);
+    Ok(Fitted::new(params, forest, setting, leaves, cut, seconds, evidence))
 }

@@ -71,6 +71,10 @@ impl AffinityParams {
 pub struct RpfCluster {
     /// Number of clusters.
     pub k: usize,
+    /// Choose K from 1 to this number instead of taking `k`.
+    pub max_k: Option<usize>,
+    /// Try settings for what is `None`; otherwise those take fixed defaults.
+    pub tune: bool,
     /// T, the number of trees.
     pub trees: usize,
     /// n_s: a node with fewer points is a leaf. The paper's value is 30.
@@ -101,9 +105,11 @@ pub struct RpfCluster {
     pub landmarks: usize,
     /// Everything random follows from it.
     pub seed: u64,
-    /// Threads; `None` is one per core.
+    /// Threads; `None` is one per core. Not part of a model: the result does not depend on it.
+    #[serde(skip)]
     pub threads: Option<usize>,
-    /// Refuse to begin what would need more bytes than this.
+    /// Refuse to begin what would need more bytes than this. Not part of a model either.
+    #[serde(skip)]
     pub memory_limit: Option<u64>,
 }
 
@@ -112,6 +118,8 @@ impl Default for RpfCluster {
         let forest = ForestParams::default();
         RpfCluster {
             k: 2,
+            max_k: None,
+            tune: true,
             trees: forest.trees,
             min_node: None,
             split: forest.split,
@@ -152,6 +160,9 @@ impl RpfCluster {
         }
         if self.beta2.is_some_and(|b| !(b.is_finite() && b > 0.0)) {
             return Err(parameter("beta2", self.beta2.unwrap_or_default(), "above 0"));
+        }
+        if self.max_k.is_some_and(|m| !(2..=1000).contains(&m)) {
+            return Err(parameter("max_k", self.max_k.unwrap_or_default(), "from 2 to 1000"));
         }
         if self.top == Some(0) {
             return Err(parameter("top", 0, "at least 1"));

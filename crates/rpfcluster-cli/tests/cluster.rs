@@ -1,0 +1,249 @@
+//! `rpf cluster`, `rpf predict` and `rpf embed` on data a user might have.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap in a test is a failed test")]
+
+mod common;
+
+use common::{Room, numbers, read_npy, shape_csv};
+use rpfcluster_data::shapes::Shape;
+
+/// The second column of a labels file.
+fn clusters(text: &str) -> Vec<u32> {
+    assert!(text.starts_with("row,cluster\n"), "{text}");
+    text.lines().skip(1).map(|line| line.split_once(',').unwrap().1.parse().unwrap()).collect()
+}
+
+#[test]
+fn labels_go_to_standard_output_or_to_a_file() {
+    let room = Room::new();
+    let run = room.rpf("cluster iris.csv -k 3 --label species").done();
+    let labels = clusters(&run.out);
+    assert_eq!(labels.len(), 150);
+    assert_eq!(labels[0], 0, "clusters count from 0 in order of first appearance");
+    for part in
+        ["150 rows, 4 columns, 3 clusters", "cluster 2", "▇", "rho_c", "top-k", "eigenvalues", "converged"]
+    {
+        assert!(run.err.contains(part), "no \"{part}\" in\n{}", run.err);
+    }
+    let quiet = room.rpf("cluster iris.csv -k 3 --label species -o labels.csv --quiet").done();
+    assert!(quiet.out.is_empty() && quiet.err.is_empty());
+    assert_eq!(String::from_utf8(room.bytes("labels.csv")).unwrap(), run.out);
+    let object = room.rpf("score labels.csv --truth iris.csv --label species --json").done().json();
+    assert!(object["scores"]["rho_c"].as_f64().unwrap() > 85.0, "{object}");
+}
+
+#[test]
+fn json_has_the_keys_scripts_rely_on() {
+    let room = Room::new();
+    let keys = |object: &serde_json::Value| object.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    let run = room.rpf("cluster iris.csv -k 3 --label species --seed 4 --json -o l.csv").done();
+    let object = run.json();
+    let expected = "command version n d k seed params chosen cluster_sizes eigenvalues converged residual seconds \
+                    peak_bytes scores";
+    assert_eq!(keys(&object).join(" "), expected);
+    assert_eq!(keys(&object["seconds"]).join(" "), "read grow kernel spectral label tune total");
+    assert_eq!(keys(&object["scores"]).join(" "), "rho_c rho_r ari nmi majority");
+    assert_eq!(object["command"], "cluster");
+    assert_eq!(
+        (object["n"].as_u64(), object["d"].as_u64(), object["k"].as_u64(), object["seed"].as_u64()),
+        (Some(150), Some(4), Some(3), Some(4))
+    );
+    assert!(run.err.is_empty(), "{}", run.err);
+    let sizes: Vec<u64> =
+        object["cluster_sizes"].as_array().unwrap().iter().map(|s| s.as_u64().unwrap()).collect();
+    assert_eq!((sizes.len(), sizes.iter().sum::<u64>()), (3, 150));
+    assert_eq!(object["eigenvalues"].as_array().unwrap().len(), 3);
+    assert_eq!(keys(&object["chosen"]).join(" "), "k settings");
+    let tried = object["chosen"]["settings"]["candidates"].as_array().unwrap();
+    assert!(tried.len() > 1 && tried.iter().all(|c| c["agreement"].is_number()), "{object}");
+    let without = room.rpf("cluster iris.csv -k 3 --drop species --json").done().json();
+    assert!(without.get("scores").is_none());
+    let line = "cluster iris.csv -k 2 --label 5 --affinity paper --beta1 0.2 --beta2 0.5 --diagonal drop \
+                --method ncut --trees 50 --min-node 20 --json";
+    let params = room.rpf(line).done().json()["params"].clone();
+    let expected = serde_json::json!({
+        "trees": 50, "min_node": 20, "split": "uniform", "direction": "gaussian", "candidates": 1,
+        "affinity": "paper", "beta1": 0.2, "beta2": 0.5, "diagonal": "drop", "top": null, "power": null,
+        "method": "ncut", "solver": "dense", "landmarks": null,
+    });
+    assert_eq!(params, expected);
+}
+
+#[test]
+fn as_many_clusters_as_were_asked_for() {
+    let room = Room::new();
+    for affinity in ["top-k", "paper", "linear"] {
+        for method in ["kway", "ncut"] {
+            for k in [1, 2, 7, 20] {
+                let line =
+                    format!("cluster iris.csv --label 5 -k {k} --affinity {affinity} --method {method} -q");
+                let labels = clusters(&room.rpf(&line).done().out);
+                let mut seen = labels.clone();
+                seen.sort_unstable();
+                seen.dedup();
+                assert_eq!(seen, (0..k).collect::<Vec<u32>>(), "{line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_number_of_clusters_can_be_left_open() {
+    let room = Room::new();
+    room.put("blobs.csv", shape_csv(&Shape::Blobs { k: 4, d: 2, sd: 0.3 }, 600, 5));
+    let object = room.rpf("cluster blobs.csv --label class -k auto --max-k 8 --json").done().json();
+    assert_eq!((&object["k"], &object["chosen"]["k"]["k"]), (&4.into(), &4.into()), "{object}");
+    let tried = object["chosen"]["k"]["candidates"].as_array().unwrap();
+    assert!(tried.iter().all(|c| c["score"].is_number() && c["k"].as_u64().unwrap() <= 8), "{object}");
+    let run = room.rpf("cluster blobs.csv --label class -k auto").done();
+    assert!(run.err.contains("chosen k     4"), "{}", run.err);
+    let run = room.rpf("cluster blobs.csv --label class -k 4 --confidence").done();
+    let mut lines = run.out.lines();
+    assert_eq!(lines.next(), Some("row,cluster,confidence"));
+    let sure = lines.map(|l| l.rsplit_once(',').unwrap().1.parse::<f64>().unwrap());
+    assert!(sure.clone().all(|c| (0.0..=1.0).contains(&c)) && sure.fold(0.0, f64::max) > 0.9);
+}
+
+#[test]
+fn moons_and_rings_are_exactly_right_by_default() {
+    let room = Room::new();
+    for (shape, k) in [(Shape::Moons, 2), (Shape::Rings, 3)] {
+        room.put("shape.csv", shape_csv(&shape, 2000, 0));
+        let object = room.rpf(&format!("cluster shape.csv --label class -k {k} --json")).done().json();
+        assert_eq!(object["scores"]["rho_c"], 100.0, "{}: {object}", shape.name());
+    }
+}
+
+#[test]
+fn the_same_bytes_on_any_number_of_threads() {
+    let room = Room::new();
+    room.put("shape.csv", shape_csv(&Shape::Anisotropic, 1500, 3));
+    for affinity in ["top-k", "paper", "linear"] {
+        let mut first = None;
+        for threads in [1, 2, 8] {
+            let shared =
+                format!("shape.csv --label class --affinity {affinity} --threads {threads} --trees 60 -q");
+            room.rpf(&format!("cluster {shared} -k 4 -o l.csv --model m.rpf")).done();
+            room.rpf(&format!("embed {shared} -d 3 -o e.npy")).done();
+            room.rpf(&format!("predict m.rpf shape.csv --threads {threads} -q -o p.csv")).done();
+            let files = ["l.csv", "m.rpf", "e.npy", "p.csv"].map(|file| room.bytes(file));
+            match &first {
+                None => first = Some(files),
+                Some(first) => assert!(*first == files, "{affinity}, {threads} threads"),
+            }
+        }
+    }
+}
+
+#[test]
+fn the_training_rows_get_their_labels_back() {
+    let room = Room::new();
+    for options in
+        ["--affinity top-k", "--affinity paper", "--affinity linear --standardize all --method ncut"]
+    {
+        room.rpf(&format!("cluster iris.csv --label species -k 4 {options} -o l.csv --model m.rpf -q"))
+            .done();
+        let run = room.rpf("predict m.rpf iris.csv").done();
+        assert_eq!(run.out.as_bytes(), room.bytes("l.csv"), "{options}");
+    }
+    let object = room.rpf("predict m.rpf iris.csv --label species --json").done().json();
+    assert_eq!(
+        (object["command"].as_str(), object["n"].as_u64(), object["k"].as_u64()),
+        (Some("predict"), Some(150), Some(4))
+    );
+    assert!(object["scores"]["rho_c"].is_number());
+    let text = room.rpf("inspect m.rpf").done().out;
+    assert!(text.contains("clusters      4, of") && text.contains("linear, ncut"), "{text}");
+    // Columns are found by name, and new rows near old ones get their cluster.
+    room.rpf("cluster iris.csv --label species -k 2 -o l.csv --model m.rpf -q").done();
+    room.put(
+        "new.csv",
+        "petal_width,extra,sepal_length,sepal_width,petal_length\n0.2,9,5.1,3.5,1.4\n0.25,9,5,3.4,1.5\n",
+    );
+    assert_eq!(room.rpf("predict m.rpf new.csv").done().out, "row,cluster\n1,0\n2,0\n");
+}
+
+#[test]
+fn rows_that_were_left_out_are_not_labelled() {
+    let room = Room::new();
+    let mut cells = numbers();
+    let rows: String = (0..60)
+        .map(|i| {
+            let x = cells.next().unwrap() + if i % 2 == 0 { 0.0 } else { 50.0 };
+            if i == 7 { ",1\n".into() } else { format!("{x},{}\n", i % 3) }
+        })
+        .collect();
+    room.put("gaps.csv", format!("a,b\n{rows}"));
+    let run = room.rpf("cluster gaps.csv -k 2 --missing drop").done();
+    assert_eq!(run.out.lines().count(), 60);
+    assert!(run.out.contains("\n7,0\n9,0\n10,1\n"), "{}", run.out);
+    let run = room.rpf("cluster gaps.csv -k 2 --missing drop --append --model m.rpf").done();
+    assert!(run.out.starts_with("a,b,cluster\n"), "{}", run.out);
+    assert_eq!(run.out.lines().nth(8), Some(",1,"), "{}", run.out);
+    assert_eq!(room.rpf("predict m.rpf gaps.csv --append").done().out, run.out);
+    room.put("labelled.csv", run.out);
+    let again = room.rpf("cluster labelled.csv -k 2 --missing drop").done();
+    assert!(
+        again.err.contains("hint: column \"cluster\"") && again.err.contains("--drop cluster"),
+        "{}",
+        again.err
+    );
+}
+
+#[test]
+fn embeddings_in_both_formats_are_the_same_numbers() {
+    let room = Room::new();
+    let run = room.rpf("embed iris.csv --label species --affinity linear -d 2").done();
+    let mut lines = run.out.lines();
+    assert_eq!(lines.next(), Some("row,e1,e2"));
+    let text: Vec<f64> =
+        lines.flat_map(|l| l.split(',').skip(1).map(|c| c.parse().unwrap()).collect::<Vec<f64>>()).collect();
+    room.rpf("embed iris.csv --label species --affinity linear -d 2 -o e.npy -q").done();
+    assert_eq!(text, read_npy(&room.path("e.npy")));
+    // The first coordinate parts setosa from the rest.
+    let side = |i: usize| text[2 * i] > 0.0;
+    let apart = (0..150).filter(|&i| side(i) == (side(0) == (i < 50))).count();
+    assert!((0..50).all(|i| side(i) == side(0)) && apart >= 140, "{apart}");
+    let object = room.rpf("embed iris.csv --label species -d 5 -o e.csv --json").done().json();
+    assert_eq!(object["dimensions"], 5);
+    assert_eq!(object["eigenvalues"].as_array().unwrap().len(), 6);
+}
+
+/// The paper's example: a chain of nine points, weak between the fourth and the fifth.
+#[test]
+fn the_papers_nine_points() {
+    let room = Room::new();
+    let mut full = vec![0.0; 81];
+    (0..9).for_each(|i| full[i * 9 + i] = 1.0);
+    for i in 0..8 {
+        let s = if i == 3 { 0.3 } else { 0.9 };
+        full[i * 9 + i + 1] = s;
+        full[(i + 1) * 9 + i] = s;
+    }
+    let line = |row: &[f64]| row.iter().map(f64::to_string).collect::<Vec<_>>().join(",") + "\n";
+    room.put("s.csv", full.chunks(9).map(line).collect::<String>());
+    room.put("s.npy", common::npy("<f8", 9, 9, full.iter().map(|v| v.to_le_bytes())));
+    let entries: Vec<String> = (0..81)
+        .filter(|at| full[*at] > 0.0)
+        .map(|at| format!("{} {} {}\n", at / 9 + 1, at % 9 + 1, full[at]))
+        .collect();
+    let head = format!("%%MatrixMarket matrix coordinate real general\n9 9 {}\n", entries.len());
+    room.put("s.mtx", head + &entries.concat());
+    for file in ["s.csv", "s.npy", "s.mtx"] {
+        for method in ["kway", "ncut"] {
+            let run = room
+                .rpf(&format!("cluster {file} --precomputed -k 2 --method {method} --report r.html"))
+                .done();
+            assert_eq!(clusters(&run.out), [0, 0, 0, 0, 1, 1, 1, 1, 1], "{file} {method}");
+        }
+    }
+    let object = room.rpf("cluster s.csv --precomputed -k 2 --json").done().json();
+    assert_eq!(object["n"], 9);
+    assert!(object["d"].is_null());
+    assert_eq!(object["params"]["affinity"], "precomputed");
+    // What rpf kernel wrote is a similarity matrix too.
+    room.rpf("kernel iris.csv --label species -o k.npz -q").done();
+    let labels = clusters(&room.rpf("cluster k.npz --precomputed -k 3").done().out);
+    let linear = clusters(&room.rpf("cluster iris.csv --label species --affinity linear -k 3").done().out);
+    assert_eq!(labels, linear);
+}

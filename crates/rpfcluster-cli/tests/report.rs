@@ -1,0 +1,127 @@
+//! The page of `--report`: everything on it, nothing from elsewhere, and no way out of the text for names of the data.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap in a test is a failed test")]
+
+mod common;
+
+use common::{Room, shape_csv};
+use rpfcluster_data::shapes::Shape;
+
+fn page(room: &Room, line: &str) -> String {
+    room.rpf(&format!("{line} --report r.html -o l.csv")).done();
+    String::from_utf8(room.bytes("r.html")).unwrap()
+}
+
+/// What the script is given.
+fn data(page: &str) -> serde_json::Value {
+    let from = page.split_once("id=\"data\">").unwrap().1;
+    serde_json::from_str(from.split_once("</script>").unwrap().0).unwrap()
+}
+
+#[test]
+fn the_page_has_every_section() {
+    let room = Room::new();
+    let page = page(&room, "cluster iris.csv -k 3 --label species");
+    let parts = [
+        "150 rows with 4 columns in 3 clusters",
+        "<h2>Clusters</h2>",
+        "<b>petal_length</b>",
+        "<h2>Embedding</h2>",
+        "<h2>Similarity</h2>",
+        "data:image/png;base64,",
+        "<h2>Eigenvalues</h2>",
+        "gap 0.",
+        "<h2>Agreement with known classes</h2>",
+        "<th>versicolor",
+        "<h2>How it was made</h2>",
+        "rpf cluster iris.csv -k 3 --label species --report r.html -o l.csv --seed 0",
+        "prefers-color-scheme: dark",
+        "width=device-width",
+    ];
+    for part in parts {
+        assert!(page.contains(part), "no \"{part}\"");
+    }
+    let data = data(&page);
+    assert_eq!(data["rows"].as_array().unwrap().len(), 150);
+    let axes: Vec<&str> =
+        data["axes"].as_array().unwrap().iter().map(|a| a["name"].as_str().unwrap()).collect();
+    assert!(axes.contains(&"eigenvector 2") && axes.contains(&"petal_width"), "{axes:?}");
+}
+
+#[test]
+fn nothing_is_fetched() {
+    let room = Room::new();
+    let page = page(&room, "cluster iris.csv -k 3 --label species");
+    for bad in ["http://", "https://", "src=", "@import", "url(http", "fetch(", "XMLHttpRequest", "<link"] {
+        assert!(!page.contains(bad), "{bad}");
+    }
+    assert!(page.contains("default-src 'none'"));
+}
+
+#[test]
+fn hostile_names_stay_text() {
+    let room = Room::new();
+    let bad = "</script><script>alert(1)</script>";
+    let image = "<img src=x onerror=alert(2)>";
+    let rows: String = (0..80)
+        .map(|i| {
+            format!(
+                "{},{},{}\n",
+                f64::from(i % 2) * 9.0 + f64::from(i) * 0.01,
+                i % 5,
+                if i % 2 == 0 { bad } else { image }
+            )
+        })
+        .collect();
+    room.put("hostile.csv", format!("{bad},{image},class\n{rows}"));
+    let page = page(&room, "cluster hostile.csv -k 2 --label class");
+    assert!(!page.contains("<script>alert") && !page.contains("<img"), "a name got out");
+    assert!(page.contains("&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;"));
+    assert_eq!(page.matches("<script").count(), 2, "the page's own");
+    assert_eq!(page.matches("</script>").count(), 2);
+    let data = data(&page);
+    assert_eq!(data["class_names"][0], bad);
+    assert!(data["axes"].as_array().unwrap().iter().any(|a| a["name"] == image));
+}
+
+#[test]
+fn many_rows_are_sampled_and_the_page_says_so() {
+    let room = Room::new();
+    room.put("moons.csv", shape_csv(&Shape::Moons, 5000, 1));
+    let page = page(&room, "cluster moons.csv -k 2 --label class --trees 50");
+    assert!(page.contains("(400 of 5000 rows") && page.contains("(3000 of 5000 rows"));
+    assert!(page.len() < 2_000_000, "{}", page.len());
+    let data = data(&page);
+    let clusters = data["clusters"].as_array().unwrap();
+    assert_eq!(clusters.len(), 3000);
+    assert!(clusters.iter().any(|c| c == 0) && clusters.iter().any(|c| c == 1));
+}
+
+#[test]
+fn small_and_odd_data_have_a_page_too() {
+    let room = Room::new();
+    room.put("two.csv", "1\n2\n");
+    room.put("one.csv", "5,6\n");
+    room.put("constant.csv", "a,b\n1,1\n2,1\n9,1\n8,1\n");
+    for line in [
+        "cluster two.csv -k 2",
+        "cluster two.csv -k 1",
+        "cluster one.csv -k 1",
+        "cluster constant.csv -k 2 --min-node 2",
+        "cluster iris.csv -k 150 --label 5 --min-node 2",
+        "cluster iris.csv -k 3 --label 5 --affinity linear --solver nystrom --landmarks 40",
+        "cluster iris.csv -k 3 --label 5 --affinity paper",
+        "cluster iris.csv -k 3 --label 5 --affinity linear --standardize all",
+    ] {
+        let before = room.files();
+        let run = room.rpf(&format!("{line} --report r.html -o l.csv"));
+        if run.code == Some(0) {
+            data(&String::from_utf8(room.bytes("r.html")).unwrap());
+        } else {
+            // Rows that no tree tells apart cannot be clustered; that is said, and nothing is written.
+            run.refused(1, &["distinct"]);
+            assert_eq!(room.files(), before);
+        }
+        ["r.html", "l.csv"].iter().for_each(|f| drop(std::fs::remove_file(room.path(f))));
+    }
+}

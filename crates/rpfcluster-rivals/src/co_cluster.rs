@@ -1,0 +1,100 @@
+//! How often two rows are put together by many clusterings, as a similarity.
+//!
+//! The same algebra as the rpf-kernel with clusterings in place of trees: counts of at most T, a threshold, and
+//! `exp((s - 1) / beta2)` by one table, so the affinity is a constant plus a sparse part here too.
+
+use rayon::prelude::*;
+use rpfcluster::Result;
+use rpfcluster::affinity::{SparseAffinity, Weights};
+
+/// The labels of `n` rows in T clusterings, clustering by clustering.
+pub(crate) struct CoCluster {
+    pub n: usize,
+    pub codes: Vec<Vec<u16>>,
+}
+
+impl CoCluster {
+    /// The same clusterings of some rows only.
+    pub fn of_rows(&self, rows: &[u32]) -> CoCluster {
+        let codes = self.codes.iter().map(|c| rows.iter().map(|i| c[*i as usize]).collect()).collect();
+        CoCluster { n: rows.len(), codes }
+    }
+
+    /// In how many clusterings row `i` of `self` is with each row of `others`.
+    fn counts(&self, i: usize, others: &CoCluster, out: &mut [u16]) {
+        out.fill(0);
+        for (own, theirs) in self.codes.iter().zip(&others.codes) {
+            let label = own[i];
+            for (count, other) in out.iter_mut().zip(theirs) {
+                *count += u16::from(*other == label);
+            }
+        }
+    }
+
+    /// All pairs together in at least `beta1` of the clusterings, bandwidth `beta2`.
+    pub fn affinity(&self, beta1: f64, beta2: f64) -> Result<SparseAffinity> {
+        let instances = self.codes.len();
+        let least = least_count(beta1, instances);
+        let rows: Vec<(Vec<u32>, Vec<u16>)> = (0..self.n)
+            .into_par_iter()
+            .map_init(
+                || vec![0u16; self.n],
+                |counts, i| {
+                    self.counts(i, self, counts);
+                    counts
+                        .iter()
+                        .enumerate()
+                        .filter(|(_, c)| **c >= least)
+                        .map(|(j, c)| (j as u32, *c))
+                        .unzip()
+                },
+            )
+            .collect();
+        let mut starts = vec![0];
+        let (mut indices, mut counts) = (Vec::new(), Vec::new());
+        for (columns, shared) in rows {
+            indices.extend(columns);
+            counts.extend(shared);
+            starts.push(indices.len());
+        }
+        let table = (0..=instances).map(|_| 0.0).collect();
+        SparseAffinity::new(0.0, starts, indices, Weights::Table { counts, table })?.at_bandwidth(beta2)
+    }
+
+    /// For each row the cluster among the labelled `landmarks` to which it is most similar on average.
+    pub fn extend(&self, landmarks: &[u32], labels: &[u32], k: usize, beta1: f64, beta2: f64) -> Vec<u32> {
+        let known = self.of_rows(landmarks);
+        let instances = self.codes.len();
+        let least = least_count(beta1, instances);
+        let weights: Vec<f64> = (0..=instances)
+            .map(|c| if c >= least as usize { c as f64 / instances as f64 } else { 0.0 })
+            .map(|s| ((s - 1.0) / beta2).exp())
+            .collect();
+        let mut sizes = vec![0.0f64; k];
+        labels.iter().for_each(|l| sizes[*l as usize] += 1.0);
+        (0..self.n)
+            .into_par_iter()
+            .map_init(
+                || (vec![0u16; known.n], vec![0.0f64; k]),
+                |(counts, sums), i| {
+                    if let Ok(at) = landmarks.binary_search(&(i as u32)) {
+                        return labels[at];
+                    }
+                    self.counts(i, &known, counts);
+                    sums.fill(0.0);
+                    for (count, label) in counts.iter().zip(labels) {
+                        sums[*label as usize] += weights[*count as usize];
+                    }
+                    let mean = |c: usize| sums[c] / sizes[c].max(1.0);
+                    (1..k).fold(0, |best, c| if mean(c) > mean(best) { c } else { best }) as u32
+                },
+            )
+            .collect()
+    }
+}
+
+/// The smallest count whose share is at least `beta1`; at least 1.
+fn least_count(beta1: f64, instances: usize) -> u16 {
+    let wanted = |count: &usize| *count as f64 / instances as f64 >= beta1;
+    (1..=instances).find(wanted).unwrap_or(instances).max(1) as u16
+}

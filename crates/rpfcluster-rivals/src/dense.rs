@@ -1,0 +1,105 @@
+//! A similarity held in full, n x n: what the Gaussian kernel is up to a few thousand rows.
+
+use rayon::prelude::*;
+use rpfcluster::affinity::{Affinity, Components};
+
+/// Rows worked on as one piece; sums run along rows, so their number changes no bit.
+const CHUNK: usize = 16;
+/// Columns of a product whose sums stay in registers.
+const TILE: usize = 4;
+
+/// A symmetric, non-negative matrix.
+#[derive(Debug, Clone)]
+pub struct Dense {
+    n: usize,
+    values: Vec<f64>,
+    connected: bool,
+}
+
+impl Dense {
+    /// From `weight(i, j)`, which must be symmetric; asked once for each entry.
+    pub fn from_fn(n: usize, weight: impl Fn(usize, usize) -> f64 + Sync) -> Self {
+        let mut values = vec![0.0; n * n];
+        values.par_chunks_mut(n.max(1)).enumerate().for_each(|(i, row)| {
+            for (j, v) in row.iter_mut().enumerate() {
+                *v = weight(i, j);
+            }
+        });
+        Self::new(n, values)
+    }
+
+    fn new(n: usize, values: Vec<f64>) -> Self {
+        // All pairs similar: connected without a walk. The common case.
+        let connected = values
+            .par_chunks(n.max(1))
+            .enumerate()
+            .all(|(i, row)| row.iter().enumerate().all(|(j, v)| i == j || *v > 0.0));
+        Dense { n, values, connected }
+    }
+
+    /// Row `i`.
+    pub fn row(&self, i: usize) -> &[f64] {
+        &self.values[i * self.n..][..self.n]
+    }
+}
+
+impl Affinity for Dense {
+    fn n(&self) -> usize {
+        self.n
+    }
+
+    fn degrees(&self) -> Vec<f64> {
+        self.values.par_chunks(self.n).map(|row| row.iter().sum()).collect()
+    }
+
+    fn apply(&self, x: &[f64], y: &mut [f64], b: usize) {
+        y.par_chunks_mut(CHUNK * b).enumerate().for_each(|(chunk, out)| {
+            for (offset, to) in out.chunks_exact_mut(b).enumerate() {
+                let row = self.row(chunk * CHUNK + offset);
+                let mut first = 0;
+                while first < b {
+                    let width = TILE.min(b - first);
+                    let mut sums = [0.0; TILE];
+                    if width == TILE {
+                        for (a, from) in row.iter().zip(x.chunks_exact(b)) {
+                            for (s, v) in sums.iter_mut().zip(&from[first..first + TILE]) {
+                                *s += a * v;
+                            }
+                        }
+                    } else {
+                        for (a, from) in row.iter().zip(x.chunks_exact(b)) {
+                            for (s, v) in sums.iter_mut().zip(&from[first..]) {
+                                *s += a * v;
+                            }
+                        }
+                    }
+                    to[first..first + width].copy_from_slice(&sums[..width]);
+                    first += width;
+                }
+            }
+        });
+    }
+
+    fn column(&self, j: usize, out: &mut [f64]) {
+        out.copy_from_slice(self.row(j));
+    }
+
+    fn components(&self) -> Option<Components> {
+        if self.connected {
+            return None;
+        }
+        Some(Components::by_walk(self.n, |point, see| {
+            for (other, weight) in self.row(point).iter().enumerate() {
+                if *weight > 0.0 {
+                    see(other);
+                }
+            }
+        }))
+    }
+
+    fn restrict<'a>(&'a self, rows: &[u32]) -> Box<dyn Affinity + 'a> {
+        let values =
+            rows.iter().flat_map(|i| rows.iter().map(move |j| self.row(*i as usize)[*j as usize])).collect();
+        Box::new(Dense::new(rows.len(), values))
+    }
+}

@@ -1,0 +1,205 @@
+//! Every setting's partition, its agreement with the others, and the choice.
+
+use std::sync::Arc;
+
+use super::candidates::{Setting, settings};
+use crate::affinity::SparseAffinity;
+use crate::cluster::fit::{Pairs, Seconds, cut, pairs};
+use crate::cluster::{AffinityParams, RpfCluster};
+use crate::error::{Error, Result};
+use crate::forest::Forest;
+use crate::kernel::{LeafMatrix, Neighbors};
+use crate::metrics::Scores;
+use crate::observe::{Observer, Silent, Stage, check};
+use crate::spectral::{Embedding, Method, SpectralParams};
+
+/// Residual at which a trial's eigenvectors are good enough to compare partitions.
+const TRIAL_TOLERANCE: f64 = 1e-4;
+/// Products a trial may take; a spectrum that needs more is no good sign for the setting.
+const TRIAL_ITERATIONS: usize = 400;
+
+/// A setting that was tried, and what was found.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct Candidate {
+    /// n_s.
+    pub min_node: usize,
+    /// The affinity with its numbers.
+    pub affinity: AffinityParams,
+    /// Mean adjusted Rand index with the partitions of all other settings.
+    pub agreement: f64,
+    /// Mean adjusted Rand index among the partitions of the whole forest and its two halves; the winner only.
+    pub stability: Option<f64>,
+    /// Rows of each cluster, largest first.
+    pub sizes: Vec<usize>,
+}
+
+/// What was chosen, and why.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct Choice {
+    /// n_s.
+    pub min_node: usize,
+    /// The affinity with its numbers.
+    pub affinity: AffinityParams,
+    /// How labels are made.
+    pub method: Method,
+    /// Rows the settings were tried on, when not all.
+    pub sample: Option<usize>,
+    /// Everything that was tried, best agreement first.
+    pub candidates: Vec<Candidate>,
+}
+
+struct Tried {
+    setting: Setting,
+    labels: Vec<u32>,
+    agreement: f64,
+    stability: Option<f64>,
+}
+
+/// Tries the settings on a forest grown at the smallest min_node of interest.
+pub(crate) fn choose(forest: &Forest, params: &RpfCluster, observer: &dyn Observer) -> Result<Choice> {
+    let method = params.method.unwrap_or_default();
+    let grid = settings(params, forest.n(), forest.params().min_node);
+    if let [only] = grid[..] {
+        return Ok(Choice {
+            min_node: only.min_node,
+            affinity: only.affinity,
+            method,
+            sample: None,
+            candidates: vec![],
+        });
+    }
+    let spectral = SpectralParams {
+        tolerance: TRIAL_TOLERANCE,
+        max_iterations: TRIAL_ITERATIONS,
+        restarts: 5,
+        ..params.spectral_params(method)
+    };
+    observer.begin(Stage::Tune, grid.len() as u64);
+    let mut lab = Bench { forest, spectral, kept: None };
+    let mut tried = Vec::new();
+    let mut last_error = None;
+    for setting in grid {
+        check(observer)?;
+        match lab.partition(&setting, 0..forest.trees()) {
+            Ok(labels) => tried.push(Tried { setting, labels, agreement: 0.0, stability: None }),
+            Err(Error::Cancelled) => return Err(Error::Cancelled),
+            // A setting that cannot be cut is no candidate; if none can, its reason is the answer.
+            Err(e) => last_error = Some(e),
+        }
+        observer.advance(Stage::Tune, 1);
+    }
+    if tried.is_empty() {
+        observer.end(Stage::Tune);
+        return Err(last_error.unwrap_or(Error::Cancelled));
+    }
+    agreements(&mut tried)?;
+    tried.sort_by(|a, b| b.agreement.total_cmp(&a.agreement));
+    let half = forest.trees() / 2;
+    let winner = &mut tried[0];
+    if half > 0 {
+        let first = lab.partition(&winner.setting, 0..half);
+        let second = lab.partition(&winner.setting, half..forest.trees());
+        if let (Ok(first), Ok(second)) = (first, second) {
+            let apart = ari(&first, &second)?;
+            winner.stability =
+                Some((apart + ari(&first, &winner.labels)? + ari(&second, &winner.labels)?) / 3.0);
+        }
+    }
+    observer.end(Stage::Tune);
+    Ok(Choice {
+        min_node: winner.setting.min_node,
+        affinity: winner.setting.affinity,
+        method,
+        sample: None,
+        candidates: tried.iter().map(|t| t.shown(params.k)).collect(),
+    })
+}
+
+impl Tried {
+    fn shown(&self, k: usize) -> Candidate {
+        let mut sizes = vec![0; k];
+        self.labels.iter().for_each(|&l| sizes[l as usize] += 1);
+        sizes.sort_unstable_by(|a, b| b.cmp(a));
+        Candidate {
+            min_node: self.setting.min_node,
+            affinity: self.setting.affinity,
+            agreement: self.agreement,
+            stability: self.stability,
+            sizes,
+        }
+    }
+}
+
+/// Runs settings on parts of one forest, keeping counted pairs while the next setting can use them.
+struct Bench<'a> {
+    forest: &'a Forest,
+    spectral: SpectralParams,
+    kept: Option<Kept>,
+}
+
+struct Kept {
+    trees: std::ops::Range<usize>,
+    min_node: usize,
+    leaves: Arc<LeafMatrix>,
+    neighbors: Option<Neighbors>,
+    /// The eigenvectors of the last `top-k` trial: the next power starts from there.
+    last: Option<(usize, Embedding)>,
+}
+
+impl Bench<'_> {
+    fn partition(&mut self, setting: &Setting, trees: std::ops::Range<usize>) -> Result<Vec<u32>> {
+        let fits = |k: &Kept| k.trees == trees && k.min_node == setting.min_node;
+        if !self.kept.as_ref().is_some_and(fits) {
+            let leaves = self.forest.leaves_of_trees(trees.clone(), setting.min_node)?;
+            let (min_node, leaves) = (setting.min_node, Arc::new(leaves));
+            self.kept = Some(Kept { trees, min_node, leaves, neighbors: None, last: None });
+        }
+        let Some(kept) = &mut self.kept else { return Err(Error::Cancelled) };
+        let affinity: Box<dyn crate::affinity::Affinity> = match setting.affinity {
+            AffinityParams::TopK { top, power } => {
+                // The longest list serves the shorter ones.
+                if kept.neighbors.as_ref().is_none_or(|n| n.k() < top.min(kept.leaves.n().saturating_sub(1)))
+                {
+                    kept.neighbors = Some(kept.leaves.top_k(top.max(20))?);
+                }
+                match &kept.neighbors {
+                    Some(neighbors) => Box::new(SparseAffinity::top_k(neighbors, top, power)?),
+                    None => return Err(Error::Cancelled),
+                }
+            }
+            _ => {
+                let pairs: Pairs = pairs(&kept.leaves, &setting.affinity, &Silent)?;
+                crate::cluster::fit::affinity(&kept.leaves, &pairs, &setting.affinity)?
+            }
+        };
+        let top = match setting.affinity {
+            AffinityParams::TopK { top, .. } => Some(top),
+            _ => None,
+        };
+        let start = kept.last.as_ref().filter(|(last, _)| Some(*last) == top).map(|(_, embedding)| embedding);
+        let mut seconds = Seconds::default();
+        let found = cut(&kept.leaves, affinity.as_ref(), &self.spectral, start, &mut seconds, &Silent)?;
+        kept.last = top.map(|top| (top, found.embedding));
+        Ok(found.labels)
+    }
+}
+
+fn ari(a: &[u32], b: &[u32]) -> Result<f64> {
+    Ok(Scores::new(a, b)?.ari)
+}
+
+fn agreements(tried: &mut [Tried]) -> Result<()> {
+    let m = tried.len();
+    let mut sums = vec![0.0; m];
+    for i in 0..m {
+        for j in 0..i {
+            let agreement = ari(&tried[i].labels, &tried[j].labels)?;
+            sums[i] += agreement;
+            sums[j] += agreement;
+        }
+    }
+    for (t, sum) in tried.iter_mut().zip(sums) {
+        t.agreement = sum / (m - 1).max(1) as f64;
+    }
+    Ok(())
+}

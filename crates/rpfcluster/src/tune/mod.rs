@@ -1,0 +1,27 @@
+//! Choosing what the user did not: affinity and its numbers, min_node, K, the number of trees. No labels are used.
+//!
+//! One forest is grown, at the smallest min_node of interest; every larger one and both halves of the forest come
+//! for nothing. Each setting of a small grid gives a partition, and the one that the others agree with most (mean
+//! adjusted Rand index) is taken: settings fail in different ways, so what many of them find is more likely there
+//! than what one of them finds. It is then run once more as if it had been given. How stable it is, two halves of
+//! the forest being two independent kernels of the same points, is measured for the winner and reported.
+//!
+//! `candidates` the grid, `choose` the scores, `clusters` K, `confidence` how firmly each point is where it is.
+
+mod candidates;
+mod choose;
+mod clusters;
+mod confidence;
+
+pub(crate) use choose::choose;
+pub use choose::{Candidate, Choice};
+pub(crate) use clusters::choose_k;
+pub use clusters::{KCandidate, KChoice};
+pub(crate) use confidence::confidence;
+
+/// Above this many rows settings are tried on a sample.
+pub const SAMPLE_ABOVE: usize = 100_000;
+/// Rows of that sample.
+pub const SAMPLE: usize = 20_000;
+/// The min_nodes that are tried; the forest is grown at the first.
+pub const MIN_NODES: [usize; 2] = [24, 60];

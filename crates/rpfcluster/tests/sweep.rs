@@ -1,0 +1,89 @@
+//! The search over thresholds and bandwidths against single runs and against itself.
+
+use std::sync::Arc;
+
+use rpfcluster::affinity::{Diagonal, SparseAffinity};
+use rpfcluster::rng::{Purpose, Stream};
+use rpfcluster::spectral::{Method, Solver, SpectralParams, cluster};
+use rpfcluster::sweep::{Sweep, paper_bandwidths};
+use rpfcluster::{Forest, ForestParams, LeafMatrix, Points, Silent};
+
+fn three_clouds(n: usize, apart: f64) -> (Arc<LeafMatrix>, Vec<u32>) {
+    let mut stream = Stream::new(3, Purpose::Shapes, 0, 0);
+    let classes: Vec<u32> = (0..n as u32).map(|i| i % 3).collect();
+    let values: Vec<f64> =
+        classes.iter().flat_map(|c| [f64::from(*c) * apart + stream.normal(), stream.normal()]).collect();
+    let points = Points::new(&values, n, 2).unwrap();
+    let params = ForestParams { trees: 60, min_node: 20, ..Default::default() };
+    (Arc::new(Forest::grow(&points, &params).unwrap().leaves()), classes)
+}
+
+/// Every setting of the search gives the labels that the same setting gives alone, solved densely.
+#[test]
+fn a_setting_of_the_search_is_that_setting_alone() {
+    let (leaves, _) = three_clouds(150, 9.0);
+    let sweep = Sweep { k: 3, beta1: vec![0.0, 0.2], tolerance: 1e-8, ..Default::default() };
+    let found = sweep.run(&leaves, None, &Silent).unwrap();
+    assert!(found.failed.is_none() && found.best_by_labels.is_none());
+    let mut same = 0;
+    for (at, entry) in found.entries.iter().enumerate() {
+        let kernel = leaves.sparse(entry.beta1).unwrap();
+        let affinity = SparseAffinity::paper(&kernel, entry.beta2, Diagonal::Keep).unwrap();
+        let params =
+            SpectralParams { k: 3, solver: Solver::Dense, method: entry.method, ..Default::default() };
+        let (labels, _) = cluster(&affinity, &params, &Silent).unwrap();
+        same += usize::from(labels == found.labels_of(at));
+    }
+    // Where the diagonal swamps all else (beta2 of 0.01) eigenvalues agree to all digits and vectors are arbitrary.
+    assert!(same * 10 >= found.entries.len() * 9, "{same} of {}", found.entries.len());
+}
+
+#[test]
+fn the_papers_whole_grid_runs_and_picks_well() {
+    let (leaves, classes) = three_clouds(150, 6.0);
+    let sweep = Sweep { k: 3, beta2: paper_bandwidths(), ..Default::default() };
+    let found = sweep.run(&leaves, Some(&classes), &Silent).unwrap();
+    assert_eq!(found.entries.len(), 5 * 2090 * 2);
+    let best = found.scores_of(found.best_by_labels.unwrap()).unwrap().rho_c;
+    let free = found.scores_of(found.label_free).unwrap().rho_c;
+    assert!(best >= 98.0 && free >= best - 3.0, "best {best}, label-free {free}");
+    assert!(found.scores.as_ref().unwrap().iter().all(|s| s.rho_c <= best));
+    assert!(found.entries.iter().any(|e| e.reused) && found.partitions.len() < found.entries.len() / 4);
+    for (at, entry) in found.entries.iter().enumerate() {
+        assert_eq!(entry.sizes.iter().sum::<usize>(), 150);
+        assert_eq!(entry.sizes[found.labels_of(at)[0] as usize], entry.sizes[0]);
+    }
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let (leaves, classes) = three_clouds(120, 4.0);
+    let sweep =
+        Sweep { k: 3, beta2: paper_bandwidths().into_iter().step_by(20).collect(), ..Default::default() };
+    let run = |threads| {
+        rpfcluster::parallel::in_pool(Some(threads), || sweep.run(&leaves, Some(&classes), &Silent))
+            .unwrap()
+            .unwrap()
+    };
+    assert_eq!(run(1), run(4));
+}
+
+#[test]
+fn thresholds_that_would_not_fit_are_left_out_and_said() {
+    let (leaves, _) = three_clouds(150, 6.0);
+    let sweep = Sweep { k: 3, most_pairs: 10_000, methods: vec![Method::Kway], ..Default::default() };
+    let found = sweep.run(&leaves, None, &Silent).unwrap();
+    assert!(found.left_out.contains(&0.0) && !found.left_out.contains(&0.4));
+    assert!(found.entries.iter().all(|e| !found.left_out.contains(&e.beta1)));
+}
+
+#[test]
+fn bad_grids_are_named() {
+    let (leaves, classes) = three_clouds(60, 6.0);
+    let refused = |sweep: Sweep| sweep.run(&leaves, None, &Silent).unwrap_err().to_string();
+    assert!(refused(Sweep { beta2: vec![], ..Default::default() }).contains("grid"));
+    assert!(refused(Sweep { beta2: vec![0.0], ..Default::default() }).contains("beta2"));
+    assert!(refused(Sweep { beta1: vec![1.5], ..Default::default() }).contains("beta1"));
+    assert!(refused(Sweep { k: 61, ..Default::default() }).contains("61"));
+    assert!(Sweep::default().run(&leaves, Some(&classes[1..]), &Silent).is_err());
+}
