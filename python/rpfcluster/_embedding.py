@@ -105,7 +105,8 @@ class RPFEmbedding(ClassNamePrefixFeaturesOutMixin, SpectralBase):  # type: igno
         X = check_data(self, X, reset=True, min_samples=2)
         if count >= X.shape[0]:
             raise ValueError(f"n_components is {count}, but must be below the number of samples, {X.shape[0]}")
-        self._fit_cluster(X, count + 1)
+        # Settings are tried for clusters; coordinates take the fixed ones.
+        self._fit_cluster(X, count + 1, tune=False)
         if self._cluster.pieces > 1:
             warnings.warn(
                 f"the graph falls into {self._cluster.pieces} pieces, which are embedded apart; "

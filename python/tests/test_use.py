@@ -162,6 +162,20 @@ def test_datasets():
         make_shape("pretzel")
 
 
+def test_what_is_left_open_is_chosen():
+    data, truth = make_shape("rings", 600, random_state=0)
+    model = RPFCluster("auto", n_estimators=100, random_state=0).fit(data)
+    assert model.n_clusters_ == len(np.unique(model.labels_)) == 3
+    assert metrics.rho_c(model.labels_, truth) > 0.95
+    assert model.chosen_["evidence"]["k"]["k"] == 3
+    assert model.confidence_.shape == (600,)
+    assert model.confidence_.min() >= 0
+    assert model.confidence_.max() <= 1
+    fixed = RPFCluster(3, tune=False, random_state=0).fit(data)
+    assert fixed.chosen_["evidence"]["settings"] is None
+    assert fixed.chosen_["min_samples_split"] == 30
+
+
 def test_plots():
     model = RPFCluster(6, affinity="linear", n_estimators=40, random_state=0).fit(X)
     assert plot.heatmap(model, max_rows=50).images[0].get_array().shape == (50, 50)
