@@ -121,7 +121,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
     power : float or "auto", default="auto"
         Power of "top-k".
     diagonal : {"keep", "drop"}, default="keep"
-        Whether a row is similar to itself in "paper".
+        Whether a row is similar to itself in affinity="paper".
     n_estimators : int, default=200
         Number of trees.
     min_samples_split : int or "auto", default="auto"

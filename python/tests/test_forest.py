@@ -110,7 +110,7 @@ def test_neighbor_graph_and_true_distances():
 
 def test_affinity_matrices():
     def fit(**parameters):
-        return RPFCluster(3, n_estimators=40, min_samples_split=12, random_state=1, **parameters).fit(X)
+        return RPFCluster(3, tune=False, n_estimators=40, min_samples_split=12, random_state=1, **parameters).fit(X)
 
     np.testing.assert_allclose(fit(affinity="linear").affinity_matrix_.toarray(), SHARED, atol=1e-12)
     paper = fit(beta1=0.3, beta2=0.5).affinity_matrix_
