@@ -8,9 +8,11 @@ NEXTEST := $(shell $(CARGO) nextest --version >/dev/null 2>&1 && echo yes)
 .DEFAULT_GOAL := help
 
 help: ## this list
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-test: format lint doc rust ## every test there is
+include python/python.mk
+
+test: format lint doc rust python ## every test there is
 
 format: ## layout of the source
 	$(CARGO) fmt --all --check

@@ -77,7 +77,10 @@ impl Model {
     pub fn into_clustering(self, path: &Path, threads: Option<usize>) -> Outcome<(Fitted, Meta)> {
         let meta = self.columns(path)?.clone();
         match self.held {
-            Held::Clustering(fitted) => Ok((fitted.with_threads(threads), meta)),
+            Held::Clustering(mut fitted) => {
+                fitted.set_threads(threads);
+                Ok((*fitted, meta))
+            }
             Held::Forest(_) => Err(Failure::data(format!(
                 "{}: the model holds a forest but no clustering; make one with rpf cluster --model",
                 path.display()

@@ -75,9 +75,8 @@ pub fn walk(forest: &ForestArgs, spectral: &SpectralArgs, clusters: &Clusters) -
         max_k,
         trees: forest.trees.unwrap_or(default.trees),
         min_node: match forest.min_node {
-            None => Some(ForestParams::default().min_node),
             Some(MinNode::Fixed(n)) => Some(n),
-            Some(MinNode::Auto) => None,
+            Some(MinNode::Auto) | None => None,
         },
         split: forest.split.map_or(default.split, Into::into),
         direction: forest.direction.map_or(default.direction, Into::into),

@@ -81,12 +81,6 @@ impl Fitted {
         }
     }
 
-    /// The same clustering, with so many threads for what comes; `None` is one per core.
-    pub fn with_threads(mut self, threads: Option<usize>) -> Self {
-        self.params.threads = threads;
-        self
-    }
-
     /// The cluster of each training row, numbered by first appearance.
     pub fn labels(&self) -> &[u32] {
         &self.labels
