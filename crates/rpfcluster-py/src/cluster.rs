@@ -185,7 +185,8 @@ impl Cluster {
     #[pyo3(signature = (bytes, threads=None))]
     fn from_bytes(py: Python<'_>, bytes: &[u8], threads: Option<usize>) -> PyResult<Self> {
         let read = || Fitted::from_container(&Container::parse(bytes)?);
-        let inner = py.detach(read).map_err(to_python)?.with_threads(threads);
+        let mut inner = py.detach(read).map_err(to_python)?;
+        inner.set_threads(threads);
         Ok(Cluster { inner })
     }
 

@@ -149,6 +149,12 @@ impl Fitted {
         crate::tune::confidence(&self.leaves, &self.labels, self.params.k)
     }
 
+    /// Threads that predict and transform use from now on; `None` is one per core. A model file may come from a
+    /// machine with another number of them.
+    pub fn set_threads(&mut self, threads: Option<usize>) {
+        self.params.threads = threads;
+    }
+
     /// The cluster of each unseen row; a row that no tree tells from a training row gets that row's label.
     pub fn predict<R: Real>(&self, points: &Points<R>) -> Result<Vec<u32>> {
         self.predict_observed(points, &Silent)
