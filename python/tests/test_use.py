@@ -9,6 +9,7 @@ import types
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.cluster import DBSCAN
@@ -97,8 +98,7 @@ def test_model_files(tmp_path):
 
 
 def test_model_file_keeps_names_and_scales(tmp_path):
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(X, columns=list("abcd"))
+    frame = pd.DataFrame(X, columns=list("abcd"))
     path = tmp_path / "model.rpf"
     model = RPFCluster(3, n_estimators=20, random_state=0).fit(frame)
     model._scaling = (X.mean(axis=0), X.std(axis=0))
