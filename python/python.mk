@@ -33,3 +33,14 @@ pylint: $(VENV)/installed ## layout, lints and types of the Python sources
 
 wheel: $(VENV)/installed ## the package as a wheel in dist/, for Python 3.10 and up
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin build --release --locked --out dist
+
+# The documentation tools are not needed by the tests.
+$(VENV)/documented: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --group docs
+	touch $@
+
+pydocs: $(VENV)/built $(VENV)/documented ## the pages of docs/ as a site in site/, warnings are errors
+	mkdir -p docs/images
+	MPLBACKEND=agg $(BIN)/python examples/python/compare_clusterers.py docs/images/clusterers.png
+	MPLBACKEND=agg $(BIN)/python examples/python/swiss_roll.py docs/images/swiss_roll.png
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -43,8 +43,6 @@ class SpectralBase(TransformerMixin, BaseEstimator):  # type: ignore[misc, unuse
             "top": None if auto_top else whole(top, "n_neighbors", 1),
             "power": open_number(self.power, "power"),
             **self._spectral(k),
-            "threads": threads_of(self.n_jobs),
-            "memory_limit": None if self.memory_limit is None else whole(self.memory_limit, "memory_limit", 1),
         }
 
     def _spectral(self, k: int) -> dict[str, Any]:
@@ -55,7 +53,9 @@ class SpectralBase(TransformerMixin, BaseEstimator):  # type: ignore[misc, unuse
 
     def _fit_cluster(self, X: Any, k: int, **more: Any) -> None:
         params = json.dumps({**self._params(k), **more})
-        self._cluster = _rpfcluster.Cluster.fit(native(X), params, progress_of(self.verbose))
+        limit = None if self.memory_limit is None else whole(self.memory_limit, "memory_limit", 1)
+        progress = progress_of(self.verbose)
+        self._cluster = _rpfcluster.Cluster.fit(native(X), params, threads_of(self.n_jobs), limit, progress)
         self._affinity_matrix: Any = None
 
     @property
@@ -103,8 +103,13 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    n_clusters : int or "auto", default=8
+        Number of clusters; "auto" chooses it from 1 to ``max_clusters`` by gaps among eigenvalues.
+    max_clusters : int, default=10
+        The most that "auto" may choose.
+    tune : bool, default=True
+        Whether settings are tried for what is left at "auto", and the one taken that agrees most with the others;
+        no labels are used. Otherwise what is left open takes fixed defaults.
     affinity : {"auto", "paper", "linear", "top-k", "precomputed"}, default="auto"
         What is cut. "top-k": each row's strongest neighbours, the similarity raised to ``power``. "paper": the
         similarity with values below ``beta1`` pruned, then exponential with bandwidth ``beta2``. "linear": the
@@ -116,13 +121,13 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
     power : float or "auto", default="auto"
         Power of "top-k".
     diagonal : {"keep", "drop"}, default="keep"
-        Whether a row is similar to itself in "paper".
+        Whether a row is similar to itself in affinity="paper".
     n_estimators : int, default=200
         Number of trees.
     min_samples_split : int or "auto", default="auto"
-        A node with fewer rows is a leaf. "auto" is 30, fewer for tables of under 150 rows.
+        A node with fewer rows is a leaf. Without ``tune``, "auto" is 30, fewer for tables of under 150 rows.
     split, direction, n_candidates
-        As in :class:`RPForest`.
+        As in `RPForest`.
     method : {"auto", "kway", "ncut"}, default="auto"
         How labels are made: k-means on all eigenvectors, or recursive cuts in two as in the paper.
     solver : {"auto", "dense", "block", "nystrom"}, default="auto"
@@ -142,14 +147,18 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
     ----------
     labels_ : ndarray of shape (n_samples,)
         The cluster of each row, numbered from 0 in order of first appearance.
-    embedding_ : ndarray of shape (n_samples, n_clusters)
+    embedding_ : ndarray of shape (n_samples, n_clusters_)
         The eigenvectors.
-    eigenvalues_ : ndarray of shape (n_clusters,)
+    eigenvalues_ : ndarray of shape (n_clusters_,)
         Their eigenvalues, the largest first.
     affinity_matrix_ : sparse matrix or ndarray of shape (n_samples, n_samples)
         What was cut; made when first asked for.
     chosen_ : dict
-        What was used where something was left open, and how the eigen-solver ended.
+        What was used where something was left open, how the eigen-solver ended, and under "evidence" what was tried.
+    n_clusters_ : int
+        Number of clusters, as used.
+    confidence_ : ndarray of shape (n_samples,)
+        Of each row, the share of its leaf mates that are in its cluster; made when asked for.
     n_features_in_ : int
         Columns seen during fit.
     feature_names_in_ : ndarray of str
@@ -170,8 +179,10 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
+        max_clusters: int = 10,
+        tune: bool = True,
         affinity: str = "auto",
         beta1: float | str = "auto",
         beta2: float | str = "auto",
@@ -192,6 +203,8 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
+        self.max_clusters = max_clusters
+        self.tune = tune
         self.affinity = affinity
         self.beta1 = beta1
         self.beta2 = beta2
@@ -213,12 +226,17 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
 
     def fit(self, X: Any, y: Any = None) -> RPFCluster:
         """Cluster the rows of X (the matrix X itself, when precomputed); y is not used."""
-        k = whole(self.n_clusters, "n_clusters", 1)
+        auto = isinstance(self.n_clusters, str) and one_of(self.n_clusters, "n_clusters", ("auto",)) == "auto"
+        most = whole(self.max_clusters, "max_clusters", 1) if auto else None
+        k = 1 if auto else whole(self.n_clusters, "n_clusters", 1)
         method = one_of(self.method, "method", ("auto", "kway", "ncut"))
         if self.affinity == "precomputed":
+            if auto:
+                raise ValueError("n_clusters='auto' needs the rows themselves, not affinity='precomputed'")
             return self._fit_precomputed(X, k, "kway" if method == "auto" else method)
         X = check_data(self, X, reset=True, min_samples=2)
-        self._fit_cluster(X, k, method=None if method == "auto" else method)
+        chosen = None if method == "auto" else method
+        self._fit_cluster(X, k, max_k=most, tune=bool(self.tune), method=chosen)
         self.__dict__.pop("_used", None)
         return self._take(self._cluster, X.dtype)
 
@@ -245,6 +263,20 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
     @property
     def _n_features_out(self) -> int:
         return len(self.eigenvalues_)
+
+    @property
+    def n_clusters_(self) -> int:
+        """Number of clusters, as used."""
+        check_is_fitted(self)
+        return self._n_features_out
+
+    @property
+    def confidence_(self) -> NDArray[np.float64]:
+        """How firmly the forest puts each row into its cluster: the share of its leaf mates that are in it."""
+        check_is_fitted(self)
+        if "_cluster" not in self.__dict__:
+            raise AttributeError("confidence_ is counted on a forest; with affinity='precomputed' there is none")
+        return self._cluster.confidence(progress_of(self.verbose))
 
     def _placing(self) -> _rpfcluster.Cluster:
         check_is_fitted(self)

@@ -24,12 +24,12 @@ class RPFEmbedding(ClassNamePrefixFeaturesOutMixin, SpectralBase):  # type: igno
     n_components : int, default=2
         Number of coordinates.
     affinity : {"auto", "paper", "linear", "top-k"}, default="auto"
-        See :class:`RPFCluster`. Each row's strongest neighbours ("top-k") follow a curved sheet best; data in several
+        See `RPFCluster`. Each row's strongest neighbours ("top-k") follow a curved sheet best; data in several
         clumps may fall into pieces, which are warned of and embedded apart; "linear" keeps them together.
     beta1, beta2, n_neighbors, power, diagonal, n_estimators, min_samples_split, split, direction, n_candidates
-        See :class:`RPFCluster`.
+        See `RPFCluster`.
     solver, n_landmarks, memory_limit, random_state, n_jobs, verbose
-        See :class:`RPFCluster`.
+        See `RPFCluster`.
 
     Attributes
     ----------
@@ -105,7 +105,8 @@ class RPFEmbedding(ClassNamePrefixFeaturesOutMixin, SpectralBase):  # type: igno
         X = check_data(self, X, reset=True, min_samples=2)
         if count >= X.shape[0]:
             raise ValueError(f"n_components is {count}, but must be below the number of samples, {X.shape[0]}")
-        self._fit_cluster(X, count + 1)
+        # Settings are tried for clusters; coordinates take the fixed ones.
+        self._fit_cluster(X, count + 1, tune=False)
         if self._cluster.pieces > 1:
             warnings.warn(
                 f"the graph falls into {self._cluster.pieces} pieces, which are embedded apart; "

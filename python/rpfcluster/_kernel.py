@@ -27,11 +27,11 @@ class RPForestKernel(ClassNamePrefixFeaturesOutMixin, ForestBase):  # type: igno
     min_similarity : float, default=0.0
         Smaller similarities become zero.
     min_samples_split, split, direction, n_candidates
-        As in :class:`RPForest`.
+        As in `RPForest`.
     sparse_output : bool, default=False
         Whether matrices are CSR.
     random_state, n_jobs, verbose
-        As in :class:`RPForest`.
+        As in `RPForest`.
 
     Attributes
     ----------

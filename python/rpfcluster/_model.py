@@ -80,7 +80,7 @@ def _meta(estimator: Any) -> dict[str, Any]:
 
 
 def load(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> RPFCluster | RPForest:
-    """Read a model file written by :func:`save` or by the command.
+    """Read a model file written by `save` or by the command.
 
     Parameters
     ----------
@@ -120,15 +120,17 @@ def load(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> RPFClust
     if "cluster" in parts:
         cluster = _rpfcluster.Cluster.from_bytes(content, threads_of(n_jobs))
         asked = json.loads(cluster.params)
+        common["min_samples_split"] = "auto" if asked["min_node"] is None else asked["min_node"]
         words = {name: "auto" if asked[name] is None else asked[name] for name in _OPEN}
         estimator = RPFCluster(
-            asked["k"],
+            asked["k"] if asked["max_k"] is None else "auto",
             **{**common, **words},
+            **({} if asked["max_k"] is None else {"max_clusters": asked["max_k"]}),
+            tune=asked["tune"],
             n_neighbors="auto" if asked["top"] is None else asked["top"],
             diagonal=asked["diagonal"],
             solver=asked["solver"],
             n_landmarks=asked["landmarks"],
-            memory_limit=asked["memory_limit"],
         )
         estimator._cluster = cluster
         estimator._affinity_matrix = None

@@ -28,7 +28,7 @@ class RPFNeighbors(ClassNamePrefixFeaturesOutMixin, ForestBase):  # type: ignore
     n_candidates_exact : int, default=50
         Candidates of metric "euclidean".
     n_estimators, min_samples_split, split, direction, n_candidates, random_state, n_jobs, verbose
-        As in :class:`RPForest`.
+        As in `RPForest`.
 
     Attributes
     ----------

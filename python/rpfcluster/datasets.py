@@ -43,7 +43,7 @@ def load_iris(*, return_X_y: bool = False) -> Any:
 
 
 def make_shape(name: str, n_samples: int = 600, *, random_state: Any = None) -> tuple[Array, Array]:
-    """Return a made-up set by its name, one of :data:`SHAPES`.
+    """Return a made-up set by its name, one of `SHAPES`.
 
     Parameters
     ----------
@@ -72,15 +72,15 @@ def make_shape(name: str, n_samples: int = 600, *, random_state: Any = None) -> 
 
 
 def make_rings(n_samples: int = 600, *, random_state: Any = None) -> tuple[Array, Array]:
-    """Return three concentric rings; see :func:`make_shape`."""
+    """Return three concentric rings; see `make_shape`."""
     return make_shape("rings", n_samples, random_state=random_state)
 
 
 def make_moons(n_samples: int = 600, *, random_state: Any = None) -> tuple[Array, Array]:
-    """Return two half circles that reach into each other; see :func:`make_shape`."""
+    """Return two half circles that reach into each other; see `make_shape`."""
     return make_shape("moons", n_samples, random_state=random_state)
 
 
 def make_spirals(n_samples: int = 600, *, random_state: Any = None) -> tuple[Array, Array]:
-    """Return three arms of a spiral; see :func:`make_shape`."""
+    """Return three arms of a spiral; see `make_shape`."""
     return make_shape("spirals", n_samples, random_state=random_state)

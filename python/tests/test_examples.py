@@ -58,3 +58,17 @@ def test_embedding_warns_of_pieces():
     X, _ = make_shape("rings", 600, random_state=0)
     with pytest.warns(UserWarning, match="falls into 3 pieces"):
         RPFEmbedding(2, random_state=0).fit(X)
+
+
+def test_the_quick_start_runs(tmp_path, monkeypatch):
+    import re
+
+    monkeypatch.chdir(tmp_path)
+    page = (FOLDER.parents[1] / "docs" / "index.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    assert len(blocks) == 3
+    exec("\n".join(blocks), {})
+    assert (tmp_path / "iris.rpf").exists()
+    from matplotlib import pyplot
+
+    pyplot.close("all")

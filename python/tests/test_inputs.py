@@ -113,8 +113,10 @@ def test_a_wrong_parameter_is_named_as_in_python(parameters, said):
 
 
 def test_wrong_kinds_of_parameters():
-    with pytest.raises(TypeError, match="n_clusters"):
+    with pytest.raises(ValueError, match="n_clusters is 'three'"):
         RPFCluster(n_clusters="three").fit(X)
+    with pytest.raises(TypeError, match="n_clusters"):
+        RPFCluster(n_clusters=3.5).fit(X)
     with pytest.raises(MemoryError, match="needs about"):
         RPFCluster(n_clusters=3, memory_limit=1000).fit(X)
     with pytest.raises(ValueError, match="NaN"):

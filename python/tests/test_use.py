@@ -9,6 +9,7 @@ import types
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.cluster import DBSCAN
@@ -97,8 +98,7 @@ def test_model_files(tmp_path):
 
 
 def test_model_file_keeps_names_and_scales(tmp_path):
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(X, columns=list("abcd"))
+    frame = pd.DataFrame(X, columns=list("abcd"))
     path = tmp_path / "model.rpf"
     model = RPFCluster(3, n_estimators=20, random_state=0).fit(frame)
     model._scaling = (X.mean(axis=0), X.std(axis=0))
@@ -160,6 +160,20 @@ def test_datasets():
     assert load_iris().target_names
     with pytest.raises(ValueError, match="is not known"):
         make_shape("pretzel")
+
+
+def test_what_is_left_open_is_chosen():
+    data, truth = make_shape("rings", 600, random_state=0)
+    model = RPFCluster("auto", n_estimators=100, random_state=0).fit(data)
+    assert model.n_clusters_ == len(np.unique(model.labels_)) == 3
+    assert metrics.rho_c(model.labels_, truth) > 0.95
+    assert model.chosen_["evidence"]["k"]["k"] == 3
+    assert model.confidence_.shape == (600,)
+    assert model.confidence_.min() >= 0
+    assert model.confidence_.max() <= 1
+    fixed = RPFCluster(3, tune=False, random_state=0).fit(data)
+    assert fixed.chosen_["evidence"]["settings"] is None
+    assert fixed.chosen_["min_samples_split"] == 30
 
 
 def test_plots():

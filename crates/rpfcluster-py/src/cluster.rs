@@ -21,11 +21,19 @@ pub struct Cluster {
 
 #[pymethods]
 impl Cluster {
-    /// Clusters the rows; `params` is the JSON of the library's `RpfCluster`.
+    /// Clusters the rows; `params` is the JSON of the library's `RpfCluster`. Threads and a limit in bytes are no part
+    /// of a model, so they come beside it.
     #[staticmethod]
-    #[pyo3(signature = (table, params, progress=None))]
-    fn fit(py: Python<'_>, table: Table<'_>, params: &str, progress: Progress) -> PyResult<Self> {
-        let params: RpfCluster = parse(params)?;
+    #[pyo3(signature = (table, params, threads=None, memory_limit=None, progress=None))]
+    fn fit(
+        py: Python<'_>,
+        table: Table<'_>,
+        params: &str,
+        threads: Option<usize>,
+        memory_limit: Option<u64>,
+        progress: Progress,
+    ) -> PyResult<Self> {
+        let params = RpfCluster { threads, memory_limit, ..parse(params)? };
         let inner =
             each_width!(table, view => gate(py, progress, |o| params.fit_observed(&view.points()?, o)))?;
         Ok(Cluster { inner })
@@ -88,7 +96,15 @@ impl Cluster {
             "iterations": e.iterations,
             "uncovered": e.uncovered,
             "seconds": self.inner.seconds(),
+            "evidence": self.inner.evidence(),
         }))
+    }
+
+    /// Of each training row, the share of its leaf mates that are in its cluster.
+    #[pyo3(signature = (progress=None))]
+    fn confidence<'py>(&self, py: Python<'py>, progress: Progress) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let threads = self.inner.params().threads;
+        Ok(gate(py, progress, |_| in_pool(threads, || self.inner.confidence()))?.into_pyarray(py))
     }
 
     /// The cluster of each new row.
