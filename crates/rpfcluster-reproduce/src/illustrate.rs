@@ -7,7 +7,7 @@ use rpfcluster::metrics::Scores;
 use rpfcluster::spectral::{Method, SpectralParams, cluster};
 use rpfcluster::sweep::Sweep;
 use rpfcluster::{Forest, ForestParams, Points, Silent};
-use rpfcluster_rivals::{Bandwidth, Gaussian, Njw};
+use rpfcluster_rivals::Gaussian;
 use serde::Serialize;
 
 use crate::Result;
@@ -140,11 +140,11 @@ fn iris_example() -> Result<IrisExample> {
     let labels = table.labels.unwrap_or_default();
     let species: Vec<(String, usize)> = labels.names.iter().cloned().zip(labels.counts()).collect();
     let mut tried = Vec::new();
-    for step in 0..120 {
-        let sigma = 0.2 * 10f64.powf(f64::from(step) / 119.0);
-        let bandwidth = Bandwidth::Fixed { sigma };
-        let njw = Njw { k: 3, bandwidth, method: Method::Ncut, ..Default::default() };
-        tried.push((sigma, Scores::new(&njw.fit(&data, d, &Silent)?.labels, &labels.codes)?));
+    let params = SpectralParams { k: 3, method: Method::Ncut, ..Default::default() };
+    for step in 0..400 {
+        let sigma = 0.25 + 0.002 * f64::from(step);
+        let kernel = Gaussian::new(&data, d, sigma)?.with_unit_diagonal().dense();
+        tried.push((sigma, Scores::new(&cluster(&kernel, &params, &Silent)?.0, &labels.codes)?));
     }
     let off = |s: &Scores| (s.rho_c - PAPER_IRIS[1].0).abs() + (s.rho_r - PAPER_IRIS[1].1).abs();
     let whole = (1.0, Scores::new(&labels.codes, &labels.codes)?);
@@ -160,12 +160,10 @@ fn iris_example() -> Result<IrisExample> {
         Some(scores) => Ok(*scores),
         None => Scores::new(found.labels_of(at), &labels.codes),
     };
-    // The diagonal of the picture is a point's similarity to itself.
-    let kernel = Gaussian::new(&data, d, sigma)?;
+    let kernel = Gaussian::new(&data, d, sigma)?.with_unit_diagonal();
     let mut gaussian_matrix = vec![0.0; n * n];
     for (j, column) in gaussian_matrix.chunks_exact_mut(n).enumerate() {
         kernel.column(j, column);
-        column[j] = 1.0;
     }
     Ok(IrisExample {
         sigma,

@@ -8,8 +8,10 @@ use rpfcluster_reproduce::{Progress, Reproduction, Step, paper_results};
 /// The data folder, when there is one.
 fn data() -> Option<PathBuf> {
     let named = std::env::var_os("RPF_DATA").map(PathBuf::from);
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let found = named.into_iter().chain([beside]).find(|p| p.join("iris/iris.data").is_file());
+    // Beside the workspace, or one folder further up.
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let beside = [root.join("../shared/data"), root.join("../../shared/data")];
+    let found = named.into_iter().chain(beside).find(|p| p.join("iris/iris.data").is_file());
     if found.is_none() {
         println!("skipped: no data");
     }

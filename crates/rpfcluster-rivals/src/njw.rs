@@ -55,7 +55,7 @@ pub struct Njw {
     pub k: usize,
     /// Where the bandwidth comes from.
     pub bandwidth: Bandwidth,
-    /// How labels are made from eigenvectors: NJW's k-means, or the paper's recursive cuts on the same kernel.
+    /// How labels are made from eigenvectors: NJW's k-means, or recursive cuts on the same kernel.
     pub method: Method,
     /// Restarts of k-means in the embedding.
     pub restarts: usize,
