@@ -32,7 +32,8 @@ pub(crate) fn settings(params: &RpfCluster, n: usize, base: usize) -> Vec<Settin
         None if params.top.is_some() || params.power.is_some() => kind == AffinityKind::TopK,
         None => kind != AffinityKind::Paper || n <= PAPER_BELOW,
     };
-    let asked_paper = params.affinity == Some(AffinityKind::Paper);
+    let asked_paper =
+        params.affinity == Some(AffinityKind::Paper) || params.beta1.is_some() || params.beta2.is_some();
     for (level, &min_node) in min_nodes.iter().enumerate() {
         let mut add = |affinity| all.push(Setting { min_node, affinity });
         if named(AffinityKind::TopK) {
