@@ -93,6 +93,17 @@ impl From<DataError> for Failure {
     }
 }
 
+impl From<rpfcluster_reproduce::Error> for Failure {
+    fn from(error: rpfcluster_reproduce::Error) -> Self {
+        use rpfcluster_reproduce::Error;
+        match error {
+            Error::Library(error) => error.into(),
+            Error::Data(error) => error.into(),
+            other => Failure::Data(other.to_string()),
+        }
+    }
+}
+
 /// Runs the command and turns whatever happens into an exit code and at most one sentence.
 pub fn guarded(work: impl FnOnce() -> Outcome) -> ExitCode {
     static PLACE: Mutex<String> = Mutex::new(String::new());

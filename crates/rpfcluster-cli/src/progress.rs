@@ -12,6 +12,7 @@ use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rpfcluster::{Observer, Stage};
+use rpfcluster_reproduce::Step;
 
 use crate::exit::{Failure, INTERRUPTED, Outcome};
 use crate::output;
@@ -123,5 +124,64 @@ impl Observer for Progress {
 
     fn cancelled(&self) -> bool {
         interrupted()
+    }
+}
+
+/// The observer of a run of many pieces: one bar for all of them, with the time left, instead of one for each stage.
+pub struct Steps {
+    bar: Option<ProgressBar>,
+    lines: bool,
+}
+
+impl Steps {
+    /// As `--quiet` and `--verbose` and the terminal have it. From here on Ctrl-C waits for the piece under way.
+    pub fn new(quiet: bool, verbose: bool) -> Self {
+        STAGES.fetch_add(1, Ordering::SeqCst);
+        let bar = (std::io::stderr().is_terminal() && !quiet).then(|| {
+            let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
+            if let Ok(style) = ProgressStyle::with_template("{bar:20} {pos}/{len} {wide_msg}") {
+                bar.set_style(style.progress_chars("=> "));
+            }
+            bar
+        });
+        Steps { bar, lines: verbose }
+    }
+}
+
+impl Drop for Steps {
+    fn drop(&mut self) {
+        STAGES.fetch_sub(1, Ordering::SeqCst);
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Observer for Steps {
+    fn cancelled(&self) -> bool {
+        interrupted()
+    }
+}
+
+impl rpfcluster_reproduce::Progress for Steps {
+    fn step(&self, step: &Step<'_>) {
+        let left = step.seconds_left.map_or_else(String::new, |seconds| format!(", {} left", span(seconds)));
+        if let Some(bar) = &self.bar {
+            bar.set_length(step.total as u64);
+            bar.set_position(step.done as u64);
+            bar.set_message(format!("{}{left}", step.stage));
+        }
+        if self.lines {
+            output::note(&format!("{} of {} done{left}: {}", step.done, step.total, step.stage));
+        }
+    }
+}
+
+/// A time for people.
+fn span(seconds: f64) -> String {
+    match seconds.round() as u64 {
+        s @ 0..60 => format!("{s} s"),
+        s @ 60..3600 => format!("{} min", s.div_ceil(60)),
+        s => format!("{} h {:02} min", s / 3600, s % 3600 / 60),
     }
 }

@@ -95,6 +95,26 @@ impl Session {
         object
     }
 
+    /// The head of a clustering of rows into `k` that is not a [`crate::clustered::Clustered`].
+    pub fn head_of(
+        &self,
+        command: &str,
+        size: (usize, usize, usize),
+        seed: u64,
+        params: Value,
+    ) -> Map<String, Value> {
+        let (n, d, k) = size;
+        let mut object = Map::new();
+        object.insert("command".into(), command.into());
+        object.insert("version".into(), env!("CARGO_PKG_VERSION").into());
+        object.insert("n".into(), n.into());
+        object.insert("d".into(), d.into());
+        object.insert("k".into(), k.into());
+        object.insert("seed".into(), seed.into());
+        object.insert("params".into(), params);
+        object
+    }
+
     /// The tail of every `--json` object; prints it.
     pub fn finish_json(&self, mut object: Map<String, Value>) -> Outcome {
         object.insert("seconds".into(), self.clock.seconds());

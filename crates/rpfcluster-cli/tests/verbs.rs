@@ -247,9 +247,20 @@ fn help_of_each_verb_has_examples() {
     let room = Room::new();
     assert!(room.rpf("--version").done().out.starts_with("rpf 0."));
     let all = room.rpf("--help").done().out;
-    for verb in
-        ["demo", "cluster", "predict", "embed", "kernel", "neighbors", "score", "inspect", "completions"]
-    {
+    for verb in [
+        "demo",
+        "cluster",
+        "predict",
+        "embed",
+        "kernel",
+        "neighbors",
+        "score",
+        "compare",
+        "sweep",
+        "reproduce",
+        "inspect",
+        "completions",
+    ] {
         assert!(all.contains(verb), "{verb}");
         for flag in ["-h", "--help"] {
             let help = room.rpf(&format!("{verb} {flag}")).done();

@@ -121,7 +121,9 @@ impl Reproduction {
         if self.only.is_empty() {
             return Ok(entries().iter().filter(|e| e.paper_min_node.is_some()).collect());
         }
-        Ok(self.only.iter().map(|name| find(name)).collect::<rpfcluster_data::Result<_>>()?)
+        let wanted: Vec<&Entry> =
+            self.only.iter().map(|name| find(name)).collect::<rpfcluster_data::Result<_>>()?;
+        Ok(entries().iter().filter(|e| wanted.iter().any(|w| w.name == e.name)).collect())
     }
 
     fn effort(&self) -> Effort {

@@ -161,8 +161,14 @@ impl Comparison {
     ) -> Result<(Vec<u32>, String)> {
         let points = Points::new(data, data.len().checked_div(d).unwrap_or(0), d)?;
         let most = self.trees.iter().copied().max().unwrap_or(0);
-        let params =
-            ForestParams { trees: most, min_node: self.min_node, seed: self.seed, ..Default::default() };
+        let params = ForestParams {
+            trees: most,
+            min_node: self.min_node,
+            split: self.rpf.split,
+            direction: self.rpf.direction,
+            candidates: self.rpf.candidates,
+            seed: self.seed,
+        };
         let forest = Forest::grow_observed(&points, &params, observer)?;
         let sweep = Sweep { k: self.k, seed: self.seed, ..self.sweep.clone() };
         let mut best: Option<(Scores, Vec<u32>, String)> = None;

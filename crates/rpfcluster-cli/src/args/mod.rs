@@ -4,6 +4,7 @@
 //! text names the default that `resolve` puts.
 
 mod clustering;
+mod experiments;
 mod shared;
 mod values;
 mod verbs;
@@ -11,8 +12,9 @@ mod verbs;
 use clap::{Parser, Subcommand};
 
 pub use clustering::{ClusterArgs, EmbedArgs, PredictArgs};
+pub use experiments::{CompareArgs, ReproduceArgs, SweepArgs};
 pub use shared::{DataArgs, ForestArgs, RunArgs, SpectralArgs};
-pub use values::{MinNode, SolverArg};
+pub use values::{GridArg, MinNode, RivalArg, SolverArg};
 pub use verbs::{CompletionsArgs, DemoArgs, InspectArgs, KernelArgs, NeighborsArgs, ScoreArgs};
 
 const EXAMPLES: &str = "\
@@ -24,6 +26,7 @@ Examples:
   rpf kernel data.csv --label class -o s.npz    similarity of all rows, for SciPy
   rpf neighbors data.parquet -n 10 -o nn.csv    ten nearest rows of every row
   rpf score labels.csv --truth classes.csv      labels against known classes
+  rpf compare data.csv -k 3 --label class       beside K-means, NJW, Cluster Forests
 
 Exit status: 0 done, 1 the data or a file is at fault, 2 the command line is at fault.";
 
@@ -54,6 +57,12 @@ pub enum Verb {
     Neighbors(NeighborsArgs),
     /// Score labels against known classes
     Score(ScoreArgs),
+    /// Cluster by rpfCluster, K-means, NJW and Cluster Forests, side by side against known classes
+    Compare(CompareArgs),
+    /// Try the whole grid of beta1 and beta2 over one forest
+    Sweep(SweepArgs),
+    /// Run the paper's experiments again: tables, figures, a report
+    Reproduce(ReproduceArgs),
     /// Show what is in a model file
     Inspect(InspectArgs),
     /// Print a completion script for a shell

@@ -61,7 +61,7 @@ pub struct ForestArgs {
     #[arg(long, value_name = "T", value_parser = count)]
     pub trees: Option<usize>,
 
-    /// A node with fewer points is a leaf [default: 30; cluster: auto]
+    /// A node with fewer points is a leaf [default: 30; cluster and compare: auto]
     #[arg(long, value_name = "N|auto")]
     pub min_node: Option<MinNode>,
 

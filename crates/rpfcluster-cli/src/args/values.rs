@@ -7,6 +7,7 @@ use rpfcluster::affinity::Diagonal;
 use rpfcluster::spectral::{Method, Solver};
 use rpfcluster::{AffinityKind, Direction, Split};
 use rpfcluster_data::Missing;
+use rpfcluster_rivals::Method as Rival;
 
 /// Where a node is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -123,6 +124,42 @@ impl From<MethodArg> for Method {
             MethodArg::Ncut => Method::Ncut,
         }
     }
+}
+
+/// A method of the comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RivalArg {
+    /// Hartigan and Wong's K-means
+    Kmeans,
+    /// Spectral clustering with the Gaussian kernel
+    Njw,
+    /// Cluster Forests
+    Cf,
+    /// rpfCluster, label-free
+    Rpf,
+    /// rpfCluster by the paper's protocol
+    RpfBestByLabels,
+}
+
+impl From<RivalArg> for Rival {
+    fn from(rival: RivalArg) -> Self {
+        match rival {
+            RivalArg::Kmeans => Rival::KMeans,
+            RivalArg::Njw => Rival::Njw,
+            RivalArg::Cf => Rival::Cf,
+            RivalArg::Rpf => Rival::RpfLabelFree,
+            RivalArg::RpfBestByLabels => Rival::RpfBestByLabels,
+        }
+    }
+}
+
+/// Which bandwidths a sweep tries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum GridArg {
+    /// Eighteen over the paper's range
+    Coarse,
+    /// All of the paper: 2,090 from 0.01 to 200
+    Paper,
 }
 
 /// How eigenvectors are found.

@@ -1,6 +1,7 @@
 //! One verb a file. Each takes its typed arguments, resolves them, calls the library and hands the result to `output`.
 
 mod cluster;
+mod compare;
 mod completions;
 mod demo;
 mod embed;
@@ -8,7 +9,9 @@ mod inspect;
 mod kernel;
 mod neighbors;
 mod predict;
+mod reproduce;
 mod score;
+mod sweep;
 
 use crate::args::{Cli, Verb};
 use crate::exit::Outcome;
@@ -23,6 +26,9 @@ pub fn run(cli: Cli) -> Outcome {
         Verb::Kernel(args) => kernel::run(&args),
         Verb::Neighbors(args) => neighbors::run(&args),
         Verb::Score(args) => score::run(&args),
+        Verb::Compare(args) => compare::run(&args),
+        Verb::Sweep(args) => sweep::run(&args),
+        Verb::Reproduce(args) => reproduce::run(&args),
         Verb::Inspect(args) => inspect::run(&args),
         Verb::Completions(args) => completions::run(&args),
     }

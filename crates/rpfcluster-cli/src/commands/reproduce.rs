@@ -1,16 +1,84 @@
 //! `rpf reproduce`: the paper's experiments, written to a folder; what is printed is the table of the paper's figure.
 
 use std::fmt::Write;
+use std::path::{Path, PathBuf};
 
-use rpfcluster_reproduce::{METHODS, Progress, Reproduction, Results};
-use serde_json::Value;
+use rpfcluster_data::catalog::{Entry, Scaling};
+use rpfcluster_reproduce::{METHODS, Reproduction, Results};
+use rpfcluster_rivals::DENSE_LIMIT;
+use serde_json::json;
 
-/// Runs what is not yet done; the JSON is that of `results.json`, the text a table of rho_c / ARI.
-pub fn run(request: &Reproduction, progress: &dyn Progress) -> rpfcluster_reproduce::Result<(Value, String)> {
-    let results = request.run(progress)?;
-    let text = table(&results, request);
-    // Results are plain numbers and strings with string keys: they always are a JSON value.
-    Ok((serde_json::to_value(&results).unwrap_or_default(), text))
+use crate::args::ReproduceArgs;
+use crate::exit::{Failure, Outcome};
+use crate::progress::Steps;
+use crate::session::Session;
+use crate::{output, resolve};
+
+/// The folder for results when nothing is said.
+const FOLDER: &str = "reproduction";
+
+/// Looks whether there is anything to run, runs what is not yet done, prints.
+pub fn run(args: &ReproduceArgs) -> Outcome {
+    let session = Session::new(&args.run);
+    let request = Reproduction {
+        data: args.data.clone(),
+        out: args.output.clone().unwrap_or_else(|| PathBuf::from(FOLDER)),
+        quick: args.quick,
+        only: args.only.clone(),
+        seeds: args.seeds.map(|seeds| resolve::positive("--seeds", seeds)).transpose()?,
+        threads: session.threads(),
+    };
+    let sets = request.sets()?;
+    look(&request, &sets)?;
+    check_memory(&session, &sets)?;
+    let results = request.run(&Steps::new(args.run.quiet, args.run.verbose))?;
+    if args.json {
+        output::print_json(&json!(results))?;
+    } else {
+        output::print(&table(&results, &request))?;
+    }
+    if results.failed.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<&str> = results.failed.keys().map(String::as_str).collect();
+    let first = results.failed.values().flatten().next().map_or("", String::as_str);
+    Err(Failure::data(format!(
+        "{} of {} data sets did not run whole ({}): {first}",
+        names.len(),
+        sets.len(),
+        names.join(", ")
+    )))
+}
+
+/// A run that can do nothing is refused before a folder is made.
+fn look(request: &Reproduction, sets: &[&Entry]) -> Outcome {
+    let folder = |path: &Path, problem: &str| Failure::data(format!("{}: {problem}", path.display()));
+    if !request.data.is_dir() {
+        return Err(folder(
+            &request.data,
+            "no such folder; --data names the one that holds the data sets, such as iris/iris.data",
+        ));
+    }
+    if request.out.exists() && !request.out.is_dir() {
+        return Err(folder(&request.out, "is a file, not a folder; --output names the folder for results"));
+    }
+    if let Some(first) = sets.first()
+        && !sets.iter().any(|set| set.is_in(&request.data))
+    {
+        first.load(&request.data, Scaling::Raw)?;
+    }
+    Ok(())
+}
+
+/// The rivals hold a few matrices of all pairs up to their limit.
+fn check_memory(session: &Session, sets: &[&Entry]) -> Outcome {
+    let needed = |set: &Entry| (set.n.min(DENSE_LIMIT) as u64).pow(2) * 8 * 4 + (set.n * set.d * 16) as u64;
+    let Some(largest) = sets.iter().max_by_key(|set| needed(set)) else { return Ok(()) };
+    session.check_memory(
+        &format!("the experiments on {}", largest.title),
+        needed(largest),
+        "take smaller sets with --only, or raise --memory-limit",
+    )
 }
 
 fn table(results: &Results, request: &Reproduction) -> String {

@@ -3,54 +3,106 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use rpfcluster::observe::Observer;
+use rpfcluster::kernel::LeafMatrix;
 use rpfcluster::spectral::Method;
-use rpfcluster::sweep::{Entry, Sweep, SweepResult};
-use rpfcluster::{Forest, ForestParams, Points};
+use rpfcluster::sweep::{Entry, Sweep, SweepResult, coarse_bandwidths, paper_bandwidths};
 use serde_json::{Map, Value, json};
+
+use crate::args::{GridArg, SweepArgs};
+use crate::exit::{Failure, Outcome};
+use crate::session::Session;
+use crate::{engine, output, resolve};
 
 /// Entries shown to people; all are in the JSON.
 const SHOWN: usize = 10;
+/// Bytes of a pair above the threshold, in the kernel and in the affinity made of it.
+const PAIR_BYTES: f64 = 28.0;
 
-/// What is asked.
-pub struct Request<'a> {
-    /// Rows of `d` numbers.
-    pub values: &'a [f64],
-    /// Columns.
-    pub d: usize,
-    /// The known class of each row.
-    pub classes: Option<&'a [u32]>,
-    /// The forest.
-    pub forest: ForestParams,
-    /// The grid and everything else.
-    pub sweep: Sweep,
-    /// Whether each entry carries its labels.
-    pub labels: bool,
+/// Reads, grows one forest, tries every setting, prints.
+pub fn run(args: &SweepArgs) -> Outcome {
+    let session = Session::new(&args.run);
+    let k = resolve::positive("--clusters", args.clusters)?;
+    let params = resolve::forest(&args.forest)?;
+    let grid = args.grid.unwrap_or(GridArg::Coarse);
+    let default = Sweep::default();
+    let sweep = Sweep {
+        k,
+        beta2: match grid {
+            GridArg::Coarse => coarse_bandwidths(),
+            GridArg::Paper => paper_bandwidths(),
+        },
+        methods: args.method.map_or(default.methods, |method| vec![method.into()]),
+        seed: params.seed,
+        ..default
+    };
+    sweep.validate()?;
+    session.on_threads(|| {
+        let (table, _) = engine::load(&session, &args.data)?;
+        let forest = engine::grow(&session, &table, &params)?;
+        let leaves = Arc::new(forest.leaves());
+        check_memory(&session, &sweep, &leaves)?;
+        let classes = table.labels.as_ref().map(|labels| labels.codes.as_slice());
+        let found = session.clock.time("sweep", || {
+            sweep
+                .run(&leaves, classes, &session.progress)
+                .map_err(|problem| Failure::of_file(&table.source, problem))
+        })?;
+        warn(&session, &found);
+        if !args.json {
+            return output::print(&text(&found));
+        }
+        let mut params_object = json!(params);
+        params_object["grid"] = match grid {
+            GridArg::Coarse => "coarse".into(),
+            GridArg::Paper => "paper".into(),
+        };
+        params_object["methods"] = sweep.methods.iter().map(|m| name(*m)).collect();
+        params_object["diagonal"] = json!(sweep.diagonal);
+        let mut object = session.head_of("sweep", (table.n, table.d(), k), params.seed, params_object);
+        object.extend(members(&found));
+        session.finish_json(object)
+    })
 }
 
-/// The members of the JSON object below its common head, and the table for people. Runs in the current thread pool.
-pub fn run(
-    request: &Request<'_>,
-    observer: &dyn Observer,
-) -> rpfcluster::Result<(Map<String, Value>, String)> {
-    let n = request.values.len().checked_div(request.d).unwrap_or(0);
-    let points = Points::new(request.values, n, request.d)?;
-    let forest = Forest::grow_observed(&points, &request.forest, observer)?;
-    let found = request.sweep.run(&Arc::new(forest.leaves()), request.classes, observer)?;
-    let grid: Vec<Value> = (0..found.entries.len()).map(|at| entry(&found, at, request.labels)).collect();
+/// Refuses thresholds whose pairs would not fit; those far too small are left out by the sweep itself.
+fn check_memory(session: &Session, sweep: &Sweep, leaves: &LeafMatrix) -> Outcome {
+    let n = leaves.n() as f64;
+    let largest = sweep.beta1.iter().copied().fold(0.0, f64::max);
+    let bound = |beta1: f64| n * n.min(leaves.mean_leaf() / beta1.max(1.0 / leaves.trees() as f64));
+    let tried = sweep.beta1.iter().map(|b| (*b, bound(*b)));
+    let kept = tried.filter(|(beta1, pairs)| *beta1 == largest || *pairs <= sweep.most_pairs as f64);
+    let pairs = kept.map(|(_, pairs)| pairs).fold(0.0, f64::max);
+    session.check_memory(
+        &format!("the pairs of {n} rows"),
+        (pairs * PAIR_BYTES) as u64,
+        "take a smaller --min-node, fewer rows, or raise --memory-limit",
+    )
+}
+
+/// What was not tried, or did not work.
+fn warn(session: &Session, found: &SweepResult) {
+    if !found.left_out.is_empty() {
+        let left: Vec<String> = found.left_out.iter().map(f64::to_string).collect();
+        session.note(&format!("beta1 {} left out: too many pairs to hold", left.join(", ")));
+    }
+    if let Some((count, why)) = &found.failed {
+        session.note(&format!("{count} settings could not be solved: {why}"));
+    }
+}
+
+/// The members of the JSON object below its head.
+fn members(found: &SweepResult) -> Map<String, Value> {
+    let failed = found.failed.as_ref().map(|(count, why)| json!({"settings": count, "first": why}));
     let mut object = Map::new();
-    object.insert(
-        "best_by_labels".into(),
-        json!(found.best_by_labels.map(|at| entry(&found, at, request.labels))),
-    );
-    object.insert("label_free".into(), entry(&found, found.label_free, request.labels));
+    let mut put = |key: &str, value: Value| object.insert(key.into(), value);
+    put("best_by_labels", json!(found.best_by_labels.map(|at| entry(found, at))));
+    put("label_free", entry(found, found.label_free));
+    put("label_free_rule", "highest mean ARI to the partitions of all other settings".into());
+    put("distinct_partitions", found.partitions.len().into());
+    put("left_out_beta1", json!(found.left_out));
+    put("failed", json!(failed));
+    put("grid", (0..found.entries.len()).map(|at| entry(found, at)).collect());
     object
-        .insert("label_free_rule".into(), "highest mean ARI to the partitions of all other settings".into());
-    object.insert("distinct_partitions".into(), found.partitions.len().into());
-    object.insert("left_out_beta1".into(), json!(found.left_out));
-    object.insert("failed".into(), json!(found.failed));
-    object.insert("grid".into(), Value::Array(grid));
-    Ok((object, text(&found)))
 }
 
 fn name(method: Method) -> &'static str {
@@ -60,7 +112,7 @@ fn name(method: Method) -> &'static str {
     }
 }
 
-fn entry(found: &SweepResult, at: usize, labels: bool) -> Value {
+fn entry(found: &SweepResult, at: usize) -> Value {
     let Some(e) = found.entries.get(at) else { return Value::Null };
     let mut value = json!({
         "beta1": e.beta1, "beta2": e.beta2, "method": name(e.method), "sizes": e.sizes, "ncut": e.ncut,
@@ -68,9 +120,6 @@ fn entry(found: &SweepResult, at: usize, labels: bool) -> Value {
     });
     if let (Value::Object(map), Some(scores)) = (&mut value, found.scores_of(at)) {
         map.insert("scores".into(), json!(scores));
-    }
-    if let (Value::Object(map), true) = (&mut value, labels) {
-        map.insert("labels".into(), json!(found.labels_of(at)));
     }
     value
 }
