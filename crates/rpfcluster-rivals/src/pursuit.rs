@@ -15,6 +15,9 @@ use crate::squared_distance;
 /// Draws of a start that k-means cannot cluster (fewer different rows than clusters) before all features are taken.
 const DRAWS: usize = 50;
 
+/// kappa, centers and labels of one k-means.
+type Clustered = (f64, Vec<f64>, Vec<u32>);
+
 /// Where one pursuit ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Instance {
@@ -63,13 +66,7 @@ fn draw(from: &[usize], count: usize, stream: &mut Stream) -> Vec<usize> {
 
 impl ClusterForests {
     /// k-means on some features: kappa, centers, labels; `None` when they hold fewer different rows than clusters.
-    fn attempt(
-        &self,
-        rows: &[f64],
-        d: usize,
-        features: &[usize],
-        seed: u64,
-    ) -> Result<Option<(f64, Vec<f64>, Vec<u32>)>> {
+    fn attempt(&self, rows: &[f64], d: usize, features: &[usize], seed: u64) -> Result<Option<Clustered>> {
         let part = columns_of(rows, d, features);
         let kmeans = KMeans {
             k: self.k,
