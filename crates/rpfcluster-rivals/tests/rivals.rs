@@ -1,4 +1,5 @@
 //! The rivals on answers that are known.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may fail loudly, like the tests")]
 
 use rpfcluster::Silent;
 use rpfcluster::kmeans::KMeans;
