@@ -23,13 +23,14 @@ lint: ## clippy, warnings are errors
 doc: ## API pages, warnings are errors
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 
+# The release profile: the command, the Python module and the tests are then one build, and real sizes run at speed.
 rust: ## tests of the crates and of the command, and the examples in the API pages
 ifeq ($(NEXTEST),yes)
-	$(CARGO) nextest run --workspace --locked
+	$(CARGO) nextest run --release --workspace --locked
 else
-	$(CARGO) test --workspace --all-targets --locked
+	$(CARGO) test --release --workspace --lib --bins --tests --examples --locked
 endif
-	$(CARGO) test --workspace --doc --locked
+	$(CARGO) test --release --workspace --doc --locked
 
 demo: ## see it work on the embedded Iris data
 	$(CARGO) run --release --locked -- demo

@@ -15,6 +15,9 @@ use crate::squared_distance;
 /// Draws of a start that k-means cannot cluster (fewer different rows than clusters) before all features are taken.
 const DRAWS: usize = 50;
 
+/// kappa, centers and labels of one k-means.
+type Clustered = (f64, Vec<f64>, Vec<u32>);
+
 /// Where one pursuit ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Instance {
@@ -66,7 +69,11 @@ type Attempt = (f64, Vec<f64>, Vec<u32>);
 
 impl ClusterForests {
     /// k-means on some features: kappa, centers, labels; `None` when they hold fewer different rows than clusters.
+<<<<<<< HEAD
     fn attempt(&self, rows: &[f64], d: usize, features: &[usize], seed: u64) -> Result<Option<Attempt>> {
+=======
+    fn attempt(&self, rows: &[f64], d: usize, features: &[usize], seed: u64) -> Result<Option<Clustered>> {
+>>>>>>> rivals
         let part = columns_of(rows, d, features);
         let kmeans = KMeans {
             k: self.k,

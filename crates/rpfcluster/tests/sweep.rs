@@ -1,5 +1,9 @@
 //! The search over thresholds and bandwidths against single runs and against itself.
+<<<<<<< HEAD
 #![allow(clippy::print_stdout, clippy::unwrap_used)] // a test may say it was skipped, and fail loudly
+=======
+#![allow(clippy::unwrap_used, reason = "helpers of tests may fail loudly, like the tests")]
+>>>>>>> rivals
 
 use std::sync::Arc;
 
@@ -35,8 +39,9 @@ fn a_setting_of_the_search_is_that_setting_alone() {
         let (labels, _) = cluster(&affinity, &params, &Silent).unwrap();
         same += usize::from(labels == found.labels_of(at));
     }
-    // Where the diagonal swamps all else (beta2 of 0.01) eigenvalues agree to all digits and vectors are arbitrary.
-    assert!(same * 10 >= found.entries.len() * 9, "{same} of {}", found.entries.len());
+    assert!(found.entries.iter().all(|e| e.converged));
+    // A row on the very border may fall to either side by rounding.
+    assert!(same * 20 >= found.entries.len() * 19, "{same} of {}", found.entries.len());
 }
 
 #[test]

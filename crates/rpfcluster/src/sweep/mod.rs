@@ -126,9 +126,10 @@ pub struct SweepResult {
     /// Scores of each partition, when classes were given.
     pub scores: Option<Vec<Scores>>,
     /// The entry the label-free rule picks: the partition with the highest mean adjusted Rand index to those of all
-    /// other settings (the first entry that has it).
+    /// other settings (the first entry that has it). Settings that did not converge take no part.
     pub label_free: usize,
     /// The entry of the highest rho_c (then the highest ARI), when classes were given: the paper's protocol.
+    /// Settings that did not converge take no part: among random answers the labels would find a lucky one.
     pub best_by_labels: Option<usize>,
     /// Thresholds left out because they would have kept too many pairs.
     pub left_out: Vec<f64>,
@@ -270,15 +271,19 @@ impl Sweep {
             classes.map(|c| partitions.par_iter().map(|p| Scores::new(p, c)).collect());
         let scores = scores.transpose()?;
         let mut weights = vec![0usize; partitions.len()];
+        // An unfinished eigenvector is a random one as far as labels go: listed, never picked unless all are.
+        let finished = entries.iter().any(|e| e.converged);
         for entry in &mut entries {
             entry.ncut = ncuts[entry.partition];
-            weights[entry.partition] += 1;
+            weights[entry.partition] += usize::from(entry.converged || !finished);
         }
+        let eligible = |at: &usize| entries[*at].converged || !finished;
         let agreed = most_agreed(&partitions, &weights, COMPARED)?;
-        let label_free = entries.iter().position(|e| e.partition == agreed).unwrap_or(0);
+        let label_free =
+            (0..entries.len()).filter(eligible).find(|at| entries[*at].partition == agreed).unwrap_or(0);
         let best_by_labels = scores.as_ref().and_then(|s| {
             let key = |at: &usize| s[entries[*at].partition];
-            (0..entries.len()).reduce(|best, at| {
+            (0..entries.len()).filter(eligible).reduce(|best, at| {
                 let (a, b) = (key(&best), key(&at));
                 if (b.rho_c, b.ari) > (a.rho_c, a.ari) { at } else { best }
             })

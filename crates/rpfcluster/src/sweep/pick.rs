@@ -17,6 +17,7 @@ use crate::metrics::Scores;
 pub fn most_agreed(partitions: &[Vec<u32>], weights: &[usize], compared: usize) -> Result<usize> {
     let mut taken: Vec<usize> = (0..partitions.len()).collect();
     let weight = |at: usize| weights.get(at).copied().unwrap_or(0);
+    taken.retain(|at| weight(*at) > 0);
     taken.sort_by_key(|at| (std::cmp::Reverse(weight(*at)), *at));
     taken.truncate(compared.max(1));
     let pairs: Vec<(usize, usize)> =

@@ -9,6 +9,10 @@ use crate::spectral::{Embedding, Hints, SpectralParams, embed, label};
 /// Fewer points than this are solved densely: the block method would not be faster even from a good start.
 const DENSE: usize = 64;
 
+/// Up to this many points a setting the block method did not finish (a tiny bandwidth, eigenvalues crowded to within
+/// 1e-7 and less) is solved densely after all.
+const DENSE_RESCUE: usize = 600;
+
 /// How far two bandwidths are apart as affinities: the largest change of any weight relative to the constant, after
 /// the change of scale that no normalised cut sees is taken out.
 fn moved(from: f64, to: f64) -> f64 {
@@ -62,7 +66,8 @@ impl Sweep {
         let mut affinity = base.clone();
         let mut last: Option<(f64, Embedding)> = None;
         let mut found: Vec<Solved> = Vec::with_capacity(bandwidths.len() * self.methods.len());
-        let columns = if base.indptr().len() - 1 > self.k + 1 { self.k + 1 } else { self.k };
+        let n = base.indptr().len() - 1;
+        let columns = if n > self.k + 1 { self.k + 1 } else { self.k };
         for (offset, beta2) in bandwidths.iter().enumerate() {
             check(observer)?;
             let at = |method| (number, first + offset, method);
@@ -83,12 +88,19 @@ impl Sweep {
                 affinity = affinity.at_bandwidth(*beta2)?;
                 let start = last.take();
                 let hints = Hints { start: start.as_ref().map(|(_, e)| e), similarity: None };
-                let wide = embed(&affinity, &self.spectral(columns, 0), &hints, &Silent);
+                let mut dense_below = DENSE;
+                let mut wide = embed(&affinity, &self.spectral(columns, 0), &hints, &Silent);
+                if n <= DENSE_RESCUE && wide.as_ref().is_ok_and(|e| !e.converged) {
+                    // The parts of recursive cuts are as crowded as the whole.
+                    dense_below = DENSE_RESCUE;
+                    let params = SpectralParams { dense_below, ..self.spectral(columns, 0) };
+                    wide = embed(&affinity, &params, &Hints::default(), &Silent);
+                }
                 match wide {
                     Ok(wide) => {
                         let (embedding, eigengap) = first_columns(wide.clone(), self.k);
                         for method in 0..self.methods.len() {
-                            let params = self.spectral(self.k, method);
+                            let params = SpectralParams { dense_below, ..self.spectral(self.k, method) };
                             found.push(Solved {
                                 at: at(method),
                                 labels: label(&affinity, &embedding, &params, &Silent),
