@@ -1,9 +1,5 @@
 //! A small reproduction from beginning to end: what is written, what is resumed, what a bad file does.
-<<<<<<< HEAD
-#![allow(clippy::print_stdout, clippy::unwrap_used)] // a test may say it was skipped, and fail loudly
-=======
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail loudly, like the tests")]
->>>>>>> rivals
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;

@@ -64,16 +64,9 @@ fn draw(from: &[usize], count: usize, stream: &mut Stream) -> Vec<usize> {
     (0..count.min(from.len())).map(|_| rest.swap_remove(stream.below(rest.len() as u64) as usize)).collect()
 }
 
-/// kappa, centers and labels of k-means on some features.
-type Attempt = (f64, Vec<f64>, Vec<u32>);
-
 impl ClusterForests {
     /// k-means on some features: kappa, centers, labels; `None` when they hold fewer different rows than clusters.
-<<<<<<< HEAD
-    fn attempt(&self, rows: &[f64], d: usize, features: &[usize], seed: u64) -> Result<Option<Attempt>> {
-=======
     fn attempt(&self, rows: &[f64], d: usize, features: &[usize], seed: u64) -> Result<Option<Clustered>> {
->>>>>>> rivals
         let part = columns_of(rows, d, features);
         let kmeans = KMeans {
             k: self.k,

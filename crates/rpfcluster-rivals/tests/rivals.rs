@@ -1,9 +1,5 @@
 //! The rivals on answers that are known.
-<<<<<<< HEAD
-#![allow(clippy::print_stdout, clippy::unwrap_used)] // a test may say it was skipped, and fail loudly
-=======
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail loudly, like the tests")]
->>>>>>> rivals
 
 use rpfcluster::Silent;
 use rpfcluster::kmeans::KMeans;

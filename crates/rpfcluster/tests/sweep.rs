@@ -1,9 +1,5 @@
 //! The search over thresholds and bandwidths against single runs and against itself.
-<<<<<<< HEAD
-#![allow(clippy::print_stdout, clippy::unwrap_used)] // a test may say it was skipped, and fail loudly
-=======
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail loudly, like the tests")]
->>>>>>> rivals
 
 use std::sync::Arc;
 
