@@ -244,6 +244,8 @@ fn the_papers_nine_points() {
     // What rpf kernel wrote is a similarity matrix too.
     room.rpf("kernel iris.csv --label species -o k.npz -q").done();
     let labels = clusters(&room.rpf("cluster k.npz --precomputed -k 3").done().out);
-    let linear = clusters(&room.rpf("cluster iris.csv --label species --affinity linear --min-node 30 -k 3").done().out);
+    let linear = clusters(
+        &room.rpf("cluster iris.csv --label species --affinity linear --min-node 30 -k 3").done().out,
+    );
     assert_eq!(labels, linear);
 }

@@ -1,5 +1,9 @@
 //! A small reproduction from beginning to end: what is written, what is resumed, what a bad file does.
-#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "helpers of tests may fail loudly, like the tests")]
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "helpers of tests may fail loudly, like the tests"
+)]
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
