@@ -6,7 +6,7 @@ use rpfcluster::spectral::SpectralParams;
 use rpfcluster::{AffinityKind, ForestParams, RpfCluster};
 use rpfcluster_data::{Format, Missing, Prepare, ReadOptions, Standardize};
 
-use crate::args::{ClusterArgs, DataArgs, ForestArgs, MinNode, SolverArg, SpectralArgs};
+use crate::args::{Choice, ClusterArgs, DataArgs, ForestArgs, MinNode, SolverArg, SpectralArgs};
 use crate::exit::{Failure, Outcome};
 
 /// The forest's parameters.
@@ -22,7 +22,7 @@ pub fn forest(args: &ForestArgs) -> Outcome<ForestParams> {
         }
     };
     let params = ForestParams {
-        trees: args.trees.unwrap_or(default.trees),
+        trees: fixed_trees(args)?,
         min_node,
         split: args.split.map_or(default.split, Into::into),
         direction: args.direction.map_or(default.direction, Into::into),
@@ -32,6 +32,20 @@ pub fn forest(args: &ForestArgs) -> Outcome<ForestParams> {
     params.validate()?;
     Ok(params)
 }
+
+/// The number of trees where it is not chosen.
+fn fixed_trees(args: &ForestArgs) -> Outcome<usize> {
+    match args.trees {
+        None => Ok(ForestParams::default().trees),
+        Some(Choice::Given(trees)) => Ok(trees),
+        Some(Choice::Auto) => {
+            Err(Failure::usage("--trees auto is chosen by rpf cluster; give a number here, such as 200"))
+        }
+    }
+}
+
+/// The most trees that `--trees auto` grows.
+const MAX_TREES: usize = 1600;
 
 /// The most clusters that `-k auto` looks at when nothing is said.
 const MAX_K: usize = 10;
@@ -73,7 +87,7 @@ pub fn walk(forest: &ForestArgs, spectral: &SpectralArgs, clusters: &Clusters) -
     let params = RpfCluster {
         k,
         max_k,
-        trees: forest.trees.unwrap_or(default.trees),
+        trees: fixed_trees(forest)?,
         min_node: match forest.min_node {
             Some(MinNode::Fixed(n)) => Some(n),
             Some(MinNode::Auto) | None => None,
@@ -95,6 +109,13 @@ pub fn walk(forest: &ForestArgs, spectral: &SpectralArgs, clusters: &Clusters) -
     params.validate()?;
     belongs(spectral, &params)?;
     Ok(params)
+}
+
+/// As [`walk`], for the verb that may be left to choose the number of trees.
+pub fn open_walk(forest: &ForestArgs, spectral: &SpectralArgs, clusters: &Clusters) -> Outcome<RpfCluster> {
+    let Some(Choice::Auto) = forest.trees else { return walk(forest, spectral, clusters) };
+    let rest = ForestArgs { trees: None, ..forest.clone() };
+    Ok(RpfCluster { max_trees: Some(MAX_TREES), ..walk(&rest, spectral, clusters)? })
 }
 
 /// A number that belongs to one affinity names it.

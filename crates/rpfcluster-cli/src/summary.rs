@@ -58,6 +58,11 @@ pub fn choices(clustered: &Clustered) -> Vec<(&'static str, String)> {
             k.candidates.iter().find(|c| c.k != k.k).map_or(String::new(), |c| format!("; next {}", c.k));
         lines.push(("chosen k", format!("{} (sure {:.2}{next}{})", k.k, k.sure, on(k.sample))));
     }
+    if let Some(trees) = &evidence.trees {
+        let last = trees.tried.iter().find(|t| t.trees == trees.trees).map_or(0.0, |t| t.agreement);
+        let why = if trees.agreed { "halves agree" } else { "more would not bring the halves closer" };
+        lines.push(("chosen trees", format!("{} ({why}: {last:.2}{})", trees.trees, on(trees.sample))));
+    }
     if let Some(settings) = evidence.settings.as_ref().filter(|s| s.candidates.len() > 1) {
         let best = &settings.candidates[0];
         let stable = best.stability.map_or(String::new(), |s| format!(", halves of the forest {s:.2}"));

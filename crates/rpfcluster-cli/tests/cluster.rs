@@ -53,7 +53,7 @@ fn json_has_the_keys_scripts_rely_on() {
         object["cluster_sizes"].as_array().unwrap().iter().map(|s| s.as_u64().unwrap()).collect();
     assert_eq!((sizes.len(), sizes.iter().sum::<u64>()), (3, 150));
     assert_eq!(object["eigenvalues"].as_array().unwrap().len(), 3);
-    assert_eq!(keys(&object["chosen"]).join(" "), "k settings");
+    assert_eq!(keys(&object["chosen"]).join(" "), "k settings trees");
     let tried = object["chosen"]["settings"]["candidates"].as_array().unwrap();
     assert!(tried.len() > 1 && tried.iter().all(|c| c["agreement"].is_number()), "{object}");
     let without = room.rpf("cluster iris.csv -k 3 --drop species --json").done().json();
@@ -102,6 +102,30 @@ fn the_number_of_clusters_can_be_left_open() {
     assert_eq!(lines.next(), Some("row,cluster,confidence"));
     let sure = lines.map(|l| l.rsplit_once(',').unwrap().1.parse::<f64>().unwrap());
     assert!(sure.clone().all(|c| (0.0..=1.0).contains(&c)) && sure.fold(0.0, f64::max) > 0.9);
+}
+
+#[test]
+fn the_number_of_trees_can_be_left_open() {
+    let room = Room::new();
+    // Far apart: the fewest trees will do. One cloud cut in seven: no number of trees settles it.
+    room.put("blobs.csv", shape_csv(&Shape::Blobs { k: 3, d: 2, sd: 0.2 }, 300, 5));
+    room.put("cloud.csv", shape_csv(&Shape::Blobs { k: 1, d: 3, sd: 1.0 }, 300, 5));
+    for (line, agreed) in
+        [("cluster blobs.csv --label class -k 3", true), ("cluster cloud.csv --label class -k 7", false)]
+    {
+        let object = room.rpf(&format!("{line} --trees auto --json")).done().json();
+        let chosen = &object["chosen"]["trees"];
+        assert_eq!(object["params"]["trees"], chosen["trees"], "{object}");
+        assert_eq!(chosen["agreed"], agreed, "{chosen}");
+        let tried = chosen["tried"].as_array().unwrap();
+        assert_eq!(tried[0]["trees"], 50, "{chosen}");
+        assert_eq!(tried.len() == 1, agreed, "{chosen}");
+        // The same forest as when the number is given.
+        let given = format!("{line} --trees {}", chosen["trees"]);
+        assert_eq!(room.rpf(&given).done().out, room.rpf(&format!("{line} --trees auto")).done().out);
+    }
+    let run = room.rpf("cluster blobs.csv --label class -k 3 --trees auto").done();
+    assert!(run.err.contains("chosen trees 50"), "{}", run.err);
 }
 
 #[test]

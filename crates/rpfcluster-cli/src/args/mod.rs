@@ -14,7 +14,7 @@ use clap::{Parser, Subcommand};
 pub use clustering::{ClusterArgs, EmbedArgs, PredictArgs};
 pub use experiments::{CompareArgs, ReproduceArgs, SweepArgs};
 pub use shared::{DataArgs, ForestArgs, RunArgs, SpectralArgs};
-pub use values::{GridArg, MinNode, RivalArg, SolverArg};
+pub use values::{Choice, GridArg, MinNode, RivalArg, SolverArg};
 pub use verbs::{CompletionsArgs, DemoArgs, InspectArgs, KernelArgs, NeighborsArgs, ScoreArgs};
 
 const EXAMPLES: &str = "\

@@ -57,9 +57,9 @@ pub struct DataArgs {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Forest options")]
 pub struct ForestArgs {
-    /// Number of trees [default: 200]
-    #[arg(long, value_name = "T", value_parser = count)]
-    pub trees: Option<usize>,
+    /// Number of trees; cluster: auto doubles it until two halves of the forest agree [default: 200]
+    #[arg(long, value_name = "T|auto")]
+    pub trees: Option<Choice<usize>>,
 
     /// A node with fewer points is a leaf [default: 30; cluster and compare: auto]
     #[arg(long, value_name = "N|auto")]

@@ -51,7 +51,7 @@ pub fn run(args: &ClusterArgs) -> Outcome {
 }
 
 fn rows(session: &Session, args: &ClusterArgs, wanted: &Clusters) -> Outcome<Clustered> {
-    let mut params = resolve::walk(&args.forest, &args.spectral, wanted)?;
+    let mut params = resolve::open_walk(&args.forest, &args.spectral, wanted)?;
     params.method = args.method.map(Into::into);
     let (table, preparation) = engine::load(session, &args.data)?;
     if table.columns.iter().any(|name| name == COLUMN) {

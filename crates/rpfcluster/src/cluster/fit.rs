@@ -1,6 +1,7 @@
 //! From a grown forest to labels: the one place that knows the chain LeafMatrix → Affinity → Embedding → Labels.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 use super::params::AffinityParams;
@@ -141,10 +142,13 @@ fn piece_similarity(leaves: &LeafMatrix, pieces: &Components) -> PieceSimilarity
     PieceSimilarity { pieces: count, mean: shared }
 }
 
+/// What a row's fingerprint is made from: no tree yet.
+const FIRST_PRINT: u64 = 0x243f_6a88_85a3_08d3;
+
 /// A number for each row that is equal for rows with the same leaf in every tree.
 pub(crate) fn fingerprints(codes: &crate::kernel::LeafCodes) -> Vec<u64> {
     use rayon::prelude::*;
-    let mut prints = vec![0x243f_6a88_85a3_08d3u64; codes.n()];
+    let mut prints = vec![FIRST_PRINT; codes.n()];
     prints.par_chunks_mut(4096).enumerate().for_each(|(chunk, prints)| {
         for t in 0..codes.trees() {
             for (print, &leaf) in prints.iter_mut().zip(&codes.tree(t)[chunk * 4096..]) {
@@ -155,10 +159,30 @@ pub(crate) fn fingerprints(codes: &crate::kernel::LeafCodes) -> Vec<u64> {
     prints
 }
 
+/// The same for the training rows, straight from the leaves' lists: their leaf numbers, 4 bytes a row and tree, need
+/// not be laid out for it.
+pub(crate) fn training_fingerprints(leaves: &LeafMatrix) -> Vec<u64> {
+    use rayon::prelude::*;
+    if leaves.has_codes() {
+        return fingerprints(leaves.codes());
+    }
+    let prints: Vec<AtomicU64> = (0..leaves.n()).map(|_| AtomicU64::new(FIRST_PRINT)).collect();
+    for tree in leaves.tree_leaves() {
+        // Every row is in one leaf: no two tasks meet.
+        (0..tree.count() as u32).into_par_iter().with_min_len(256).for_each(|leaf| {
+            for &row in tree.leaf(leaf) {
+                let print = &prints[row as usize];
+                print.store(mix(print.load(Relaxed) ^ u64::from(leaf)), Relaxed);
+            }
+        });
+    }
+    prints.into_iter().map(AtomicU64::into_inner).collect()
+}
+
 /// Rows that no tree tells apart belong together: all get the label of the first. Left alone if a cluster would
 /// vanish.
 fn unite_twins(leaves: &LeafMatrix, labels: &mut [u32], k: usize) {
-    let mut order: Vec<(u64, u32)> = fingerprints(leaves.codes()).into_iter().zip(0..).collect();
+    let mut order: Vec<(u64, u32)> = training_fingerprints(leaves).into_iter().zip(0..).collect();
     order.sort_unstable();
     let mut united = labels.to_vec();
     for twins in order.chunk_by(|a, b| a.0 == b.0) {
@@ -179,7 +203,7 @@ pub(crate) fn check_distinct(leaves: &LeafMatrix, k: usize) -> Result<()> {
     }
     // Counting is only worth it when it could matter.
     if k > 64.min(leaves.n() / 2) || leaves.n() <= 4096 {
-        let mut prints = fingerprints(leaves.codes());
+        let mut prints = training_fingerprints(leaves);
         prints.sort_unstable();
         prints.dedup();
         if k > prints.len() {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::fit::{Cut, Seconds, fingerprints};
+use super::fit::{Cut, Seconds, fingerprints, training_fingerprints};
 use super::params::{AffinityParams, RpfCluster};
 use super::{Evidence, Setting};
 use crate::affinity::{exponential, powers};
@@ -47,7 +47,7 @@ impl Fitted {
     ) -> Self {
         let Cut { labels, embedding } = cut;
         let k = params.k;
-        let mut known: Vec<(u64, u32)> = fingerprints(leaves.codes()).into_iter().zip(0..).collect();
+        let mut known: Vec<(u64, u32)> = training_fingerprints(&leaves).into_iter().zip(0..).collect();
         known.sort_unstable();
         known.dedup_by_key(|(print, _)| *print);
         let loadings = extend::loadings(&embedding);

@@ -9,7 +9,7 @@ impl RpfCluster {
     pub fn memory_needed(&self, n: usize, d: usize, width: usize) -> u64 {
         let threads =
             self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |c| c.get()));
-        let (n, d, t, k) = (n as u64, d as u64, self.trees as u64, self.k as u64);
+        let (n, d, t, k) = (n as u64, d as u64, self.max_trees.unwrap_or(self.trees) as u64, self.k as u64);
         let width = width as u64;
         let data = n * d * width;
         let padded = if d < 16 { n * d.next_power_of_two() * width } else { 0 };

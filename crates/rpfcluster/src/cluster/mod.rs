@@ -22,7 +22,7 @@ use crate::parallel::in_pool;
 use crate::points::{Points, Real};
 use crate::rng::sample_rows;
 use crate::spectral::Method;
-use crate::tune::{self, Choice, KChoice};
+use crate::tune::{self, Choice, KChoice, TreesChoice};
 
 impl RpfCluster {
     /// Clusters the points.
@@ -50,6 +50,13 @@ impl RpfCluster {
         }
         if params.k == 1 {
             params.tune = false;
+        }
+        if let Some(most) = self.max_trees {
+            let clock = Instant::now();
+            let chosen = tune::choose_trees(points, &params, most, observer)?;
+            params.trees = chosen.trees;
+            evidence.trees = Some(chosen);
+            seconds.tune += clock.elapsed().as_secs_f64();
         }
         let base = params.fixed_min_node(points.n());
         let base = if params.tune && params.min_node.is_none() { base.min(tune::MIN_NODES[0]) } else { base };
@@ -97,6 +104,8 @@ pub(crate) struct Setting {
 pub struct Evidence {
     /// The number of clusters, when it was left open.
     pub k: Option<KChoice>,
+    /// The number of trees, when it was left open.
+    pub trees: Option<TreesChoice>,
     /// Affinity and min_node, when settings were tried.
     pub settings: Option<Choice>,
 }

@@ -77,6 +77,8 @@ pub struct RpfCluster {
     pub tune: bool,
     /// T, the number of trees.
     pub trees: usize,
+    /// Choose T, at most this number, instead of taking `trees`.
+    pub max_trees: Option<usize>,
     /// n_s: a node with fewer points is a leaf. The paper's value is 30.
     pub min_node: Option<usize>,
     /// Where a node is cut.
@@ -121,6 +123,7 @@ impl Default for RpfCluster {
             max_k: None,
             tune: true,
             trees: forest.trees,
+            max_trees: None,
             min_node: None,
             split: forest.split,
             direction: forest.direction,
@@ -163,6 +166,9 @@ impl RpfCluster {
         }
         if self.max_k.is_some_and(|m| !(2..=1000).contains(&m)) {
             return Err(parameter("max_k", self.max_k.unwrap_or_default(), "from 2 to 1000"));
+        }
+        if self.max_trees.is_some_and(|m| !(2..=ForestParams::MAX_TREES).contains(&m)) {
+            return Err(parameter("max_trees", self.max_trees.unwrap_or_default(), "from 2 to 65535"));
         }
         if self.top == Some(0) {
             return Err(parameter("top", 0, "at least 1"));
