@@ -4,15 +4,16 @@ CARGO ?= cargo
 # nextest kills a test that hangs; where it is not installed, cargo's own runner does.
 NEXTEST := $(shell $(CARGO) nextest --version >/dev/null 2>&1 && echo yes)
 
-.PHONY: help test format lint doc rust demo bench licences
+.PHONY: help test format lint doc rust demo speed licences
 .DEFAULT_GOAL := help
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 include python/python.mk
+include bench/bench.mk
 
-test: format lint doc rust python ## every test there is
+test: format lint doc rust instructions python ## every test there is
 
 format: ## layout of the source
 	$(CARGO) fmt --all --check
@@ -35,7 +36,7 @@ endif
 demo: ## see it work on the embedded Iris data
 	$(CARGO) run --release --locked -- demo
 
-bench: ## growing and counting on a million rows
+speed: ## growing and counting on a million rows
 	$(CARGO) run --release --locked -p rpfcluster --example speed -- 1000000 100
 
 licences: ## licences of everything we depend on (needs cargo-deny)

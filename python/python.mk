@@ -27,8 +27,8 @@ pytest: $(VENV)/built ## behaviour, scikit-learn's checks, docstrings, examples
 	$(BIN)/python -m pytest
 
 pylint: $(VENV)/installed ## layout, lints and types of the Python sources
-	$(BIN)/ruff check python examples
-	$(BIN)/ruff format --check python examples
+	$(BIN)/ruff check python examples bench
+	$(BIN)/ruff format --check python examples bench
 	$(BIN)/mypy
 
 wheel: $(VENV)/installed ## the package as a wheel in dist/, for Python 3.10 and up

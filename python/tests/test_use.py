@@ -2,10 +2,12 @@
 
 import importlib
 import io
+import os
 import pickle
 import subprocess
 import sys
 import types
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -32,7 +34,16 @@ from rpfcluster import (
     plot,
     save,
 )
-from rpfcluster.datasets import SHAPES, load_iris, make_moons, make_rings, make_shape, make_spirals
+from rpfcluster.datasets import (
+    CATALOG,
+    SHAPES,
+    load_catalogued,
+    load_iris,
+    make_moons,
+    make_rings,
+    make_shape,
+    make_spirals,
+)
 
 X, Y = load_iris(return_X_y=True)
 FITTED = [
@@ -160,6 +171,24 @@ def test_datasets():
     assert load_iris().target_names
     with pytest.raises(ValueError, match="is not known"):
         make_shape("pretzel")
+
+
+def test_sets_of_the_catalog(tmp_path):
+    with pytest.raises(ValueError, match=r"wine\.data.*no such file"):
+        load_catalogued("wine", tmp_path)
+    with pytest.raises(ValueError, match="did you mean"):
+        load_catalogued("wime", tmp_path)
+    with pytest.raises(ValueError, match="scaling"):
+        load_catalogued("wine", tmp_path, scaling="some")
+    folder = Path(os.environ.get("RPF_DATA", "../shared/data"))
+    if not folder.is_dir():
+        pytest.skip("the folder of data sets is not there")
+    wine = load_catalogued("wine", folder, scaling="standardized")
+    assert "wine" in CATALOG
+    assert wine.data.shape == (178, 13)
+    assert wine.data.std(axis=0) == pytest.approx(np.ones(13), rel=0.01)
+    assert np.bincount(wine.target).tolist() == [59, 71, 48]
+    assert load_catalogued("mnist", folder, return_X_y=True)[0].dtype == np.float32
 
 
 def test_what_is_left_open_is_chosen():

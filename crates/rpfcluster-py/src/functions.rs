@@ -13,6 +13,8 @@ use rpfcluster::metrics::Scores;
 use rpfcluster::model::Container;
 use rpfcluster::parallel::in_pool;
 use rpfcluster::spectral::{SpectralParams, cluster};
+use rpfcluster_data::Values;
+use rpfcluster_data::catalog::{Scaling, entries, find};
 use rpfcluster_data::shapes::Shape;
 
 use crate::data::whole_numbers;
@@ -143,8 +145,7 @@ pub fn shapes() -> Vec<&'static str> {
 /// Made-up data by name: (rows, labels).
 #[pyfunction]
 pub fn shape<'py>(py: Python<'py>, name: &str, n: usize, seed: u64) -> PyResult<(Matrix<'py>, Labels<'py>)> {
-    let shape: Shape =
-        name.parse().map_err(|e: rpfcluster_data::DataError| PyValueError::new_err(e.to_string()))?;
+    let shape: Shape = name.parse().map_err(data_error)?;
     let made = py.detach(|| shape.generate(n, seed));
     Ok((made.values.into_pyarray(py).reshape([made.n, made.d])?, signed(py, &made.labels)))
 }
@@ -152,10 +153,46 @@ pub fn shape<'py>(py: Python<'py>, name: &str, n: usize, seed: u64) -> PyResult<
 /// Fisher's Iris: (rows, species as numbers, names of the columns, names of the species).
 #[pyfunction]
 pub fn iris(py: Python<'_>) -> PyResult<(Matrix<'_>, Labels<'_>, Vec<String>, Vec<String>)> {
-    let table = rpfcluster_data::iris().map_err(|e| PyValueError::new_err(e.to_string()))?;
+    let table = rpfcluster_data::iris().map_err(data_error)?;
     let (n, d) = (table.n, table.d());
     let values = table.values.to_f64().into_owned();
     let (codes, names) = table.labels.map(|l| (l.codes, l.names)).unwrap_or_default();
     let rows = values.into_pyarray(py).reshape([n, d])?;
     Ok((rows, signed(py, &codes), table.columns, names))
+}
+
+/// The names of the sets the catalog can read.
+#[pyfunction]
+pub fn catalog() -> Vec<&'static str> {
+    entries().iter().map(|e| e.name).collect()
+}
+
+/// A set of the catalog, read from a folder in its distributor's files: (rows in their own width, classes as numbers,
+/// names of the columns, names of the classes).
+#[pyfunction]
+pub fn catalogued<'py>(
+    py: Python<'py>,
+    name: &str,
+    folder: std::path::PathBuf,
+    scaling: &str,
+) -> PyResult<(Bound<'py, PyAny>, Labels<'py>, Vec<String>, Vec<String>)> {
+    let Some((_, scaling)) = Scaling::ALL.into_iter().find(|(known, _)| *known == scaling) else {
+        return Err(PyValueError::new_err(format!(
+            "scaling is {scaling:?}, but must be raw, standardized or paper"
+        )));
+    };
+    let entry = find(name).map_err(data_error)?;
+    let table = py.detach(|| entry.load(folder, scaling)).map_err(data_error)?;
+    let shape = [table.n, table.d()];
+    let rows = match table.values {
+        Values::F32(v) => v.into_pyarray(py).reshape(shape)?.into_any(),
+        Values::F64(v) => v.into_pyarray(py).reshape(shape)?.into_any(),
+    };
+    let (codes, names) = table.labels.map(|l| (l.codes, l.names)).unwrap_or_default();
+    Ok((rows, signed(py, &codes), table.columns, names))
+}
+
+/// What is wrong with a name or a file; a ValueError with its sentence.
+fn data_error(error: rpfcluster_data::DataError) -> PyErr {
+    PyValueError::new_err(error.to_string())
 }

@@ -22,7 +22,7 @@ mod _rpfcluster {
     #[pymodule_export]
     use super::forest::Forest;
     #[pymodule_export]
-    use super::functions::{iris, scores, sections, shape, shapes, spectral};
+    use super::functions::{catalog, catalogued, iris, scores, sections, shape, shapes, spectral};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

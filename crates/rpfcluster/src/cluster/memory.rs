@@ -3,6 +3,10 @@
 use super::params::{AffinityParams, RpfCluster};
 use crate::error::{Error, Result};
 
+/// What a thread of the pool holds on tables of many rows: 2.1 MB were counted. A small table is charged by its rows.
+const A_THREAD: u64 = 3 << 20;
+const A_ROW: u64 = 300;
+
 impl RpfCluster {
     /// Bytes a fit of n rows and d columns of `width` bytes needs at its peak, the data itself included. Sparse
     /// affinities are counted with what they keep at most per row on data without structure.
@@ -15,11 +19,15 @@ impl RpfCluster {
         let padded = if d < 16 { n * d.next_power_of_two() * width } else { 0 };
         // Permutation, and nodes of leaves that hold a third of min_node on average.
         let min_node = self.min_node.unwrap_or(30).max(2) as u64;
-        let forest = n * t * 4 + n * t * 3 * (8 + width) / min_node;
+        let leaves = n * 3 / min_node;
+        let forest = n * t * 4 + leaves * t * (8 + width);
         let growing = n * (4 + width) * threads as u64;
-        // Leaf numbers, and the block solver's basis with its products.
-        let columns = (3 * (k + 4).next_multiple_of(4)).max(40) + 3 * (k + 4);
-        let spectral = n * t * 4 + n * columns * 8;
+        // Leaf numbers, the block solver's basis with three blocks, degrees and their roots; then either what a
+        // product holds of the leaves of eight trees, or the vectors that are handed out.
+        let block = (k + 4).next_multiple_of(4);
+        let columns = (3 * block).max(40) + 3 * block + 3;
+        let product = 8 * leaves * block.min(16);
+        let spectral = n * t * 4 + 8 * (n * columns + product.max(n * k));
         let affinity = match self.fixed_affinity() {
             AffinityParams::Linear => 0,
             AffinityParams::TopK { top, .. } => n * top as u64 * 36,
@@ -28,7 +36,8 @@ impl RpfCluster {
                 n * 14 * (kept as u64).min(n)
             }
         };
-        data + forest + (padded + growing).max(spectral + affinity)
+        let pool = (A_THREAD * threads as u64).min(A_ROW * n);
+        data + forest + (padded + growing).max(spectral + affinity) + pool
     }
 }
 

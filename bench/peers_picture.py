@@ -1,0 +1,33 @@
+"""The curves of bench/peers.py: seconds and memory over the number of rows, one line a method."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+# Okabe and Ito's colours, told apart by the colour-blind; ours are solid, the peers dashed.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
+
+
+def draw(lines: list[dict[str, Any]], path: Path) -> None:
+    """Draw the mixture's results into a file."""
+    import matplotlib
+
+    matplotlib.use("agg")
+    from matplotlib import pyplot
+
+    mixture = [line for line in lines if line["work"] == "mixture" and "seconds" in line]
+    methods = list(dict.fromkeys(line["method"] for line in mixture))
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 5), constrained_layout=True)
+    for axes, name, unit, label in ((left, "seconds", 1.0, "seconds"), (right, "above", 2**20, "MiB above the data")):
+        for number, method in enumerate(methods):
+            points = sorted((line["n"], line[name] / unit) for line in mixture if line["method"] == method)
+            style = "-" if method.startswith("rpf") else "--"
+            colour = COLOURS[number % len(COLOURS)]
+            axes.plot(*zip(*points, strict=True), style, marker="osD^"[number % 4], color=colour, label=method, ms=4)
+        axes.set(xscale="log", yscale="log", xlabel="rows", ylabel=label)
+        axes.grid(alpha=0.3)
+    handles, labels = left.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=8)
+    figure.suptitle("Gaussian mixture, 8 centres, 10 columns; a line ends where its method failed or passed its time")
+    figure.savefig(path, dpi=150, metadata={"Software": None})

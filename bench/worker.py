@@ -1,0 +1,127 @@
+"""One method in a process of its own, so that its peak memory is its own and it can be stopped without harm.
+
+A job comes as JSON on standard input: the folder of X.npy and y.npy, a task, a method, k, the seeds. The answer is a
+line of JSON when the data are loaded, and one for each seed as soon as it is done: seconds, peak memory, scores.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import resource
+import statistics
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from methods import METHODS, AbsentError, rpf
+
+# What is quicker than this is timed three times and the median taken.
+QUICK = 10.0
+WARM_ROWS = 200
+
+
+def say(**line: Any) -> None:
+    """Tell the parent."""
+    print(json.dumps(line), flush=True)
+
+
+def memory(field: str) -> int:
+    """Return VmRSS or VmHWM in bytes: of this program alone, where ru_maxrss would count its parent's too."""
+    line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(field))
+    return int(line.split()[1]) * 1024
+
+
+def scores(labels: Any, truth: Any) -> dict[str, float]:
+    """Return ARI, NMI and rho_c (in percent), by scikit-learn and scipy: the judge is none of the judged."""
+    from scipy.optimize import linear_sum_assignment
+    from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+    from sklearn.metrics.cluster import contingency_matrix
+
+    table = contingency_matrix(truth, labels)
+    matched = table[linear_sum_assignment(table, maximize=True)].sum()
+    return {
+        "ari": adjusted_rand_score(truth, labels),
+        "nmi": normalized_mutual_info_score(truth, labels),
+        "rho_c": 100.0 * matched / len(labels),
+    }
+
+
+def fit(job: dict[str, Any], X: Any, y: Any, seed: int) -> None:
+    """Run the method once, or three times when it is quick, and tell."""
+    method = METHODS[job["method"]]
+    # Imports, compilation and the start of threads are not what is measured; what goes wrong will go wrong again.
+    with contextlib.suppress(Exception):
+        method(X[:WARM_ROWS], job["k"], seed)
+    # The peak of loading is forgotten: the peak that is told is that of the method.
+    Path("/proc/self/clear_refs").write_text("5")
+    base, took = memory("VmRSS"), []
+    for _ in range(3 if job.get("repeat") else 1):
+        clock = time.perf_counter()
+        labels = method(X, job["k"], seed)
+        took.append(time.perf_counter() - clock)
+        if took[-1] > QUICK:
+            break
+    # A method may be a program of its own (R); what its process began with, this one's memory, is less than its peak.
+    peak = max(memory("VmHWM"), resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)
+    found = scores(labels, y) | {"clusters": len(np.unique(labels))}
+    say(seed=seed, seconds=statistics.median(took), runs=len(took), peak=peak, above=peak - base, **found)
+
+
+def predict(job: dict[str, Any], X: Any, y: Any, seed: int) -> None:
+    """Fit on the first rows, then time the placing of all others."""
+    from rpfcluster import RPFCluster
+
+    first = job["fit_rows"]
+    model = RPFCluster(n_clusters=job["k"], random_state=seed, tune=False, affinity=job["affinity"]).fit(X[:first])
+    clock = time.perf_counter()
+    labels = model.predict(X[first:])
+    seconds = time.perf_counter() - clock
+    rows = len(X) - first
+    say(seed=seed, seconds=seconds, rows=rows, rows_a_second=rows / seconds, **scores(labels, y[first:]))
+
+
+def best(job: dict[str, Any], X: Any, y: Any, seed: int) -> None:
+    """Run every setting that auto tried, as if it had been given, and tell the best by labels, and all."""
+    from rpfcluster import RPFCluster
+
+    clock = time.perf_counter()
+    auto = RPFCluster(n_clusters=job["k"], random_state=seed).fit(X)
+    tried = auto.chosen_["evidence"]["settings"]["candidates"]
+    grid = []
+    for candidate in tried:
+        numbers = dict(candidate["affinity"])
+        given = {"affinity": numbers.pop("kind"), "min_samples_split": candidate["min_node"]}
+        given |= {"n_neighbors" if name == "top" else name: value for name, value in numbers.items()}
+        labels = rpf(tune=False, **given)(X, job["k"], seed)
+        grid.append({"setting": given, "agreement": candidate["agreement"], **scores(labels, y)})
+    winner = max(grid, key=lambda run: run["ari"])
+    found = {name: winner[name] for name in ("setting", "ari", "nmi", "rho_c")}
+    say(seed=seed, seconds=time.perf_counter() - clock, **found, grid=grid)
+
+
+TASKS = {"fit": fit, "predict": predict, "best": best}
+
+
+def main() -> None:
+    """Read the job and do it."""
+    warnings.simplefilter("ignore")
+    job = json.load(sys.stdin)
+    X, y = (np.load(Path(job["folder"], name)) for name in ("X.npy", "y.npy"))
+    say(ready=True)
+    for seed in job["seeds"]:
+        try:
+            TASKS[job["task"]](job, X, y, seed)
+        except AbsentError as why:
+            say(seed=seed, failed=f"absent: {why}")
+        except MemoryError:
+            say(seed=seed, failed="out of memory")
+        except Exception as why:
+            say(seed=seed, failed=f"failed: {type(why).__name__}: {' '.join(str(why).split())[:200]}")
+
+
+if __name__ == "__main__":
+    main()

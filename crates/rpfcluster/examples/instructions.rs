@@ -1,0 +1,54 @@
+//! The hot paths at a small size, one at a time, for bench/instructions.py to count instructions of.
+//!
+//! Only what runs inside `counted` is counted: it stands in a function of its own that is never inlined, on the one
+//! thread of a pool, so that making the data and starting up do not matter.
+
+use std::hint::black_box;
+
+use rpfcluster::kmeans::KMeans;
+use rpfcluster::parallel::in_pool;
+use rpfcluster::{Forest, ForestParams, Points, Silent};
+use rpfcluster_data::shapes::Shape;
+
+const ROWS: usize = 5_000;
+const COLUMNS: usize = 10;
+
+type Outcome = Result<(), Box<dyn std::error::Error + Send + Sync>>;
+
+fn main() -> Outcome {
+    let stage = std::env::args().nth(1).unwrap_or_default();
+    in_pool(Some(1), || run(&stage))?
+}
+
+fn run(stage: &str) -> Outcome {
+    let made = Shape::Blobs { k: 8, d: COLUMNS, sd: 3.0 }.generate(ROWS, 1).values;
+    let values: Vec<f32> = made.iter().map(|&v| v as f32).collect();
+    let points = Points::new(&values, ROWS, COLUMNS)?;
+    let params = ForestParams { trees: 20, ..Default::default() };
+    if stage == "grow" {
+        counted(|| Forest::grow(&points, &params))?;
+        return Ok(());
+    }
+    let leaves = Forest::grow(&points, &params)?.leaves();
+    match stage {
+        "top-k" => {
+            counted(|| leaves.top_k(10))?;
+        }
+        "product" => {
+            leaves.codes();
+            let (x, mut y) = (vec![1.0; ROWS * 8], vec![0.0; ROWS * 8]);
+            counted(|| leaves.apply(&x, &mut y, 8));
+        }
+        "k-means" => {
+            let params = KMeans { k: 8, restarts: 2, ..Default::default() };
+            counted(|| params.fit(&made, COLUMNS, &Silent))?;
+        }
+        other => return Err(format!("no such stage: {other:?}").into()),
+    }
+    Ok(())
+}
+
+#[inline(never)]
+fn counted<T>(work: impl FnOnce() -> T) -> T {
+    black_box(black_box(work)())
+}

@@ -1,0 +1,83 @@
+//! The stated formula for a fit's memory against what is allocated: never less than the peak, since `memory_limit`
+//! relies on it, and not many times more, since it would refuse what fits.
+#![allow(clippy::unwrap_used, unsafe_code)] // an allocator that counts cannot be written otherwise
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use rpfcluster::{AffinityKind, Points, RpfCluster};
+use rpfcluster_data::shapes::Shape;
+
+/// The system's allocator, counting the bytes that are held and the most there ever were.
+struct Counting;
+
+static HELD: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+fn more(bytes: usize) {
+    PEAK.fetch_max(HELD.fetch_add(bytes, Relaxed) + bytes, Relaxed);
+}
+
+// SAFETY: every request is handed to the system's allocator as it came; counting allocates nothing.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        more(layout.size());
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        more(layout.size());
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        HELD.fetch_sub(layout.size(), Relaxed);
+        unsafe { System.dealloc(place, layout) }
+    }
+
+    unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // Both may exist for a moment.
+        more(size);
+        HELD.fetch_sub(layout.size(), Relaxed);
+        unsafe { System.realloc(place, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Bytes a fit held at its peak, the data included.
+fn held(params: &RpfCluster, points: &Points<f64>) -> u64 {
+    // The threads of the fit before give back what they held a moment after it has ended.
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    let before = HELD.load(Relaxed);
+    PEAK.store(before, Relaxed);
+    params.fit(points).unwrap();
+    (PEAK.load(Relaxed) - before + points.n() * points.d() * size_of::<f64>()) as u64
+}
+
+// One test: the counters are those of the process.
+#[test]
+fn a_fit_needs_no_more_than_the_formula_says_and_not_much_less() {
+    let mut wrong = Vec::new();
+    for (n, d) in [(20_000, 10), (60_000, 10), (20_000, 20)] {
+        let made = Shape::Blobs { k: 8, d, sd: 3.0 }.generate(n, 1);
+        let points = Points::new(&made.values, n, d).unwrap();
+        for affinity in [AffinityKind::Linear, AffinityKind::TopK] {
+            for (trees, k) in [(20, 3), (20, 8), (20, 20), (100, 8)] {
+                let open = RpfCluster { tune: false, threads: Some(2), ..Default::default() };
+                let params = RpfCluster { k, trees, affinity: Some(affinity), ..open };
+                let (seen, stated) = (held(&params, &points), params.memory_needed(n, d, size_of::<f64>()));
+                let (a_row, share) = (seen / n as u64, seen as f64 / stated as f64);
+                let told = format!(
+                    "{affinity:?}, {n} x {d}, {trees} trees, k = {k}: {a_row} bytes a row, {share:.2} of what is stated"
+                );
+                println!("{told}");
+                if !(1.0 / 3.0..=1.0).contains(&share) {
+                    wrong.push(told);
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
