@@ -74,10 +74,6 @@ fn measure(points: &Points<f32>, trees: usize) -> rpfcluster::Result<()> {
     let clock = Instant::now();
     leaves.apply(&x, &mut y, 8);
     println!("product {:8.2} s   S times 8 vectors", clock.elapsed().as_secs_f64());
-    let codes = leaves.codes();
-    let clock = Instant::now();
-    leaves.apply_to(codes, &x, &mut y, 8);
-    println!("plain   {:8.2} s   the same with the rows as they come", clock.elapsed().as_secs_f64());
     let clock = Instant::now();
     forest.route(points)?;
     println!("route   {:8.2} s   all rows down all trees", clock.elapsed().as_secs_f64());

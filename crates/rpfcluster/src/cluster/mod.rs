@@ -91,6 +91,10 @@ impl RpfCluster {
     }
 }
 
+/// The residual asked of eigenvectors of more than [`tune::SAMPLE_ABOVE`] rows. What it leaves open moves a row by far
+/// less than the rows' own scatter; the last two decades cost as many products as the first three.
+const MANY_ROWS_TOLERANCE: f64 = 1e-5;
+
 /// What is run in the end.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Setting {
@@ -126,7 +130,10 @@ fn fit_forest(
     let affinity = fit::affinity(&leaves, &pairs, &setting.affinity)?;
     drop(pairs);
     seconds.kernel = clock.elapsed().as_secs_f64();
-    let spectral = params.spectral_params(setting.method);
+    let mut spectral = params.spectral_params(setting.method);
+    if leaves.n() > tune::SAMPLE_ABOVE {
+        spectral.tolerance = MANY_ROWS_TOLERANCE;
+    }
     let cut = fit::cut(&leaves, affinity.as_ref(), &spectral, None, &mut seconds, observer)?;
     drop(affinity);
     Ok(Fitted::new(params, forest, setting, leaves, cut, seconds, evidence))

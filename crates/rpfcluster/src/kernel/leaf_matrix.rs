@@ -46,8 +46,6 @@ pub struct LeafMatrix {
     /// The first column of Z that belongs to each tree; the last entry is the number of columns.
     first: Vec<usize>,
     codes: OnceLock<LeafCodes>,
-    /// The same with the rows in the order of the first tree's leaves.
-    ordered: OnceLock<LeafCodes>,
 }
 
 impl LeafMatrix {
@@ -81,7 +79,7 @@ impl LeafMatrix {
         for tree in &leaves {
             first.push(first[first.len() - 1] + tree.count());
         }
-        LeafMatrix { n, leaves, first_tree, first, codes: OnceLock::new(), ordered: OnceLock::new() }
+        LeafMatrix { n, leaves, first_tree, first, codes: OnceLock::new() }
     }
 
     /// Only these trees.
@@ -133,31 +131,17 @@ impl LeafMatrix {
 
     /// The leaf of every training row in every tree; made on first use and kept (4 bytes a row and tree).
     pub fn codes(&self) -> &LeafCodes {
-        self.codes.get_or_init(|| self.place(|i| i))
-    }
-
-    /// The rows in the order of the first tree's leaves, and their leaf numbers in that order; kept like
-    /// [`LeafMatrix::codes`].
-    pub(crate) fn codes_in_order(&self) -> (&[u32], &LeafCodes) {
-        let order: &[u32] = self.leaves.first().map_or(&[], |tree| &tree.members);
-        let codes = self.ordered.get_or_init(|| {
-            let place = inverse(order);
-            self.place(|i| place[i as usize])
-        });
-        (order, codes)
-    }
-
-    /// The leaf of every training row in every tree, row `i` standing at `at(i)`.
-    fn place(&self, at: impl Fn(u32) -> u32 + Sync) -> LeafCodes {
-        let mut codes = vec![0u32; self.n * self.trees()];
-        codes.par_chunks_exact_mut(self.n).zip(&self.leaves).for_each(|(codes, tree)| {
-            for leaf in 0..tree.count() as u32 {
-                for &i in tree.leaf(leaf) {
-                    codes[at(i) as usize] = leaf;
+        self.codes.get_or_init(|| {
+            let mut codes = vec![0u32; self.n * self.trees()];
+            codes.par_chunks_exact_mut(self.n).zip(&self.leaves).for_each(|(codes, tree)| {
+                for leaf in 0..tree.count() as u32 {
+                    for &i in tree.leaf(leaf) {
+                        codes[i as usize] = leaf;
+                    }
                 }
-            }
-        });
-        LeafCodes::new(self.n, self.trees(), codes)
+            });
+            LeafCodes::new(self.n, self.trees(), codes)
+        })
     }
 
     /// Whether [`LeafMatrix::codes`] has been made.
@@ -189,13 +173,4 @@ impl LeafMatrix {
         let codes = self.codes();
         codes.shared(i, codes, j) as f64 / self.trees() as f64
     }
-}
-
-/// Where each row stands in an order.
-pub(super) fn inverse(order: &[u32]) -> Vec<u32> {
-    let mut place = vec![0; order.len()];
-    for (to, &i) in (0..).zip(order) {
-        place[i as usize] = to;
-    }
-    place
 }

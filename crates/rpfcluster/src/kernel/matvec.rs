@@ -3,22 +3,16 @@
 //! A group of trees at a time: first the sums of x over the leaves of each tree (one task a tree, rows in order),
 //! then every row adds up the sums of its leaves (one task a chunk of rows, trees in order). Each sum runs in one
 //! order whatever the number of threads. A leaf number is read once for all vectors of the block.
-//!
-//! Many rows are taken in the order of the first tree's leaves: neighbours in space then meet the same corner of every
-//! other tree's table of sums, which stays in the cache. Moving x and y there and back costs two passes, the product
-//! itself two for each tree.
 
 use rayon::prelude::*;
 
 use super::codes::LeafCodes;
-use super::leaf_matrix::{LeafMatrix, inverse};
+use super::leaf_matrix::LeafMatrix;
 
 /// Trees whose leaf sums are held at a time.
-const GROUP: usize = 4;
+const GROUP: usize = 8;
 /// Rows of one task.
 const ROWS: usize = 8192;
-/// From this many rows on the tables of sums outgrow the cache, and order pays.
-const ORDERED_FROM: usize = 50_000;
 
 /// Calls `$body` with the constant `B` set to `$b` for the widths that occur, so that inner loops unroll.
 macro_rules! with_width {
@@ -35,8 +29,7 @@ macro_rules! with_width {
 impl LeafMatrix {
     /// Row sums of S.
     pub fn degrees(&self) -> Vec<f64> {
-        let ordered = (self.n() >= ORDERED_FROM).then(|| self.codes_in_order());
-        let codes = ordered.map_or_else(|| self.codes(), |(_, codes)| codes);
+        let codes = self.codes();
         let trees = self.trees() as f64;
         let mut degrees = vec![0.0; self.n()];
         degrees.par_chunks_mut(ROWS).enumerate().for_each(|(chunk, out)| {
@@ -48,42 +41,16 @@ impl LeafMatrix {
             }
             out.iter_mut().for_each(|d| *d /= trees);
         });
-        let Some((order, _)) = ordered else { return degrees };
-        let mut placed = vec![0.0; self.n()];
-        for (&row, degree) in order.iter().zip(degrees) {
-            placed[row as usize] = degree;
-        }
-        placed
+        degrees
     }
 
     /// `y = S x` for `b` vectors at once; `x` and `y` are n x b, row after row. With b = 0 there is nothing to do.
     pub fn apply(&self, x: &[f64], y: &mut [f64], b: usize) {
-        if self.n() < ORDERED_FROM {
-            return self.multiply(self.codes(), self.codes(), x, y, b);
-        }
-        if b == 0 {
-            return;
-        }
-        let (order, codes) = self.codes_in_order();
-        let mut moved = vec![0.0; x.len()];
-        moved.par_chunks_exact_mut(b).zip(order).with_min_len(ROWS).for_each(|(to, &i)| {
-            to.copy_from_slice(&x[i as usize * b..][..b]);
-        });
-        let mut product = vec![0.0; y.len()];
-        self.multiply(codes, codes, &moved, &mut product, b);
-        let place = inverse(order);
-        y.par_chunks_exact_mut(b).zip(&place).with_min_len(ROWS).for_each(|(to, &from)| {
-            to.copy_from_slice(&product[from as usize * b..][..b]);
-        });
+        self.apply_to(self.codes(), x, y, b);
     }
 
     /// As [`LeafMatrix::apply`] for rows given by their leaf numbers: `y` is m x b.
     pub fn apply_to(&self, codes: &LeafCodes, x: &[f64], y: &mut [f64], b: usize) {
-        self.multiply(self.codes(), codes, x, y, b);
-    }
-
-    /// `y`, for the rows of `codes`, from `x`, which belongs to `rows`.
-    fn multiply(&self, rows: &LeafCodes, codes: &LeafCodes, x: &[f64], y: &mut [f64], b: usize) {
         if b == 0 {
             return;
         }
@@ -99,7 +66,7 @@ impl LeafMatrix {
                     .with_max_len(1)
                     .map(|t| {
                         let mut sums = vec![0.0; self.tree_leaves()[t].count() * width];
-                        with_width!(width, leaf_sums, rows.tree(t), x, b, from, &mut sums);
+                        with_width!(width, leaf_sums, self.codes().tree(t), x, b, from, &mut sums);
                         sums
                     })
                     .collect();
