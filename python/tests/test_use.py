@@ -206,6 +206,8 @@ def test_docstrings():
         "_kernel",
         "_model",
         "_neighbors",
+        "_rivals",
+        "_sweep",
         "datasets",
         "metrics",
         "plot",
