@@ -258,8 +258,8 @@ impl Forest {
         threads: Option<usize>,
         progress: Progress,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let all =
-            self.counted(py, table, threads, progress, |leaves, codes, _| Ok(leaves.dense_of(codes)))?;
+        let all = self
+            .counted(py, table, threads, progress, |leaves, codes, o| leaves.dense_of_observed(codes, o))?;
         let rows = all.len() / self.leaves.n();
         all.into_pyarray(py).reshape([rows, self.leaves.n()])
     }
