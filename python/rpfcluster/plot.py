@@ -86,8 +86,11 @@ def embedding(estimator: Any, labels: Any = None, *, columns: tuple[int, int] = 
     across, up = columns
     colors = getattr(estimator, "labels_", None) if labels is None else labels
     points = estimator.embedding_
-    discrete = colors is not None and np.asarray(colors).dtype.kind in "iub"
-    ax.scatter(points[:, across], points[:, up], c=colors, s=8, cmap="tab10" if discrete else "viridis")
+    if colors is not None and np.asarray(colors).dtype.kind in "iub":
+        # Neighbouring numbers get colours that can be told apart, whatever their largest is.
+        ax.scatter(points[:, across], points[:, up], c=np.asarray(colors) % 10, s=8, cmap="tab10", vmin=0, vmax=9)
+    else:
+        ax.scatter(points[:, across], points[:, up], c=colors, s=8, cmap="viridis")
     ax.set(xlabel=f"coordinate {across + 1}", ylabel=f"coordinate {up + 1}")
     return ax
 
@@ -161,7 +164,7 @@ def sweep(found: SweepResult, value: str | None = None, *, method: str | None = 
             ax.plot(*spot, marker, markersize=11, color="white", markeredgecolor="black", label=name)
     if ax.lines:
         ax.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, frameon=False)
-    ticks = np.unique(np.linspace(0, len(beta2) - 1, min(len(beta2), 10)).round().astype(int))
+    ticks = np.arange(0, len(beta2), -(-len(beta2) // 9))
     ax.set_xticks(ticks + 0.5, [f"{beta2[tick]:g}" for tick in ticks])
     ax.set_yticks(np.arange(len(beta1)) + 0.5, [f"{b:g}" for b in beta1])
     ax.set(xlabel="beta2", ylabel="beta1")
