@@ -3,9 +3,13 @@
 ``python python/figures/sklearn_checks.py``; ends with 1 when a check failed or was skipped.
 """
 
+import os
 import sys
 import warnings
 from collections import Counter
+
+# Without it scikit-learn skips its check of array-API input.
+os.environ["SCIPY_ARRAY_API"] = "1"
 
 import sklearn
 from sklearn.utils.estimator_checks import check_estimator

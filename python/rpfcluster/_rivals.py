@@ -166,7 +166,7 @@ class ClusterForests(RivalBase):  # type: ignore[misc, unused-ignore]
         Steps in vain after which a pursuit ends.
     n_init : int, default=3
         Starts of each k-means.
-    max_iter : int, default=50
+    kmeans_max_iter : int, default=50
         Most iterations of each k-means.
     beta1 : float, default=0.4
         Pairs together in a smaller share of the clusterings are pruned.
@@ -227,7 +227,7 @@ class ClusterForests(RivalBase):  # type: ignore[misc, unused-ignore]
         n_candidates: int = 5,
         patience: int = 3,
         n_init: int = 3,
-        max_iter: int = 50,
+        kmeans_max_iter: int = 50,
         beta1: float = 0.4,
         beta2: float | str = "auto",
         method: str = "kway",
@@ -243,7 +243,7 @@ class ClusterForests(RivalBase):  # type: ignore[misc, unused-ignore]
         self.n_candidates = n_candidates
         self.patience = patience
         self.n_init = n_init
-        self.max_iter = max_iter
+        self.kmeans_max_iter = kmeans_max_iter
         self.beta1 = beta1
         self.beta2 = beta2
         self.method = method
@@ -262,7 +262,7 @@ class ClusterForests(RivalBase):  # type: ignore[misc, unused-ignore]
             "candidates": whole(self.n_candidates, "n_candidates", 1),
             "patience": whole(self.patience, "patience", 1),
             "restarts": whole(self.n_init, "n_init", 1),
-            "max_iterations": whole(self.max_iter, "max_iter", 1),
+            "max_iterations": whole(self.kmeans_max_iter, "kmeans_max_iter", 1),
             "beta1": float(check_scalar(self.beta1, "beta1", numbers.Real)),
             "beta2": open_number(self.beta2, "beta2"),
             "method": one_of(self.method, "method", METHODS),

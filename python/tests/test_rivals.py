@@ -78,6 +78,7 @@ def test_seeds_threads_and_frames(rival):
         (ClusterForests(3, patience=0), "patience"),
         (ClusterForests(3, n_landmarks=2), "n_landmarks is 2"),
         (ClusterForests(3, n_estimators=70_000), "n_estimators is 70000"),
+        (ClusterForests(3, kmeans_max_iter=70_000), "kmeans_max_iter is 70000"),
     ],
 )
 def test_what_is_refused(model, said):

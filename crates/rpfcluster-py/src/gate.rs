@@ -161,7 +161,7 @@ fn python_name(name: &str) -> &str {
         "neighbor" => "n_neighbors",
         "sigma" => "bandwidth",
         "restarts" => "n_init",
-        "max_iterations" => "max_iter",
+        "max_iterations" => "kmeans_max_iter",
         "instances" => "n_estimators",
         other => other,
     }
