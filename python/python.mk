@@ -1,15 +1,18 @@
 # Everything about the Python package. The main Makefile includes this file; on its own it works as
 # `make -f python/python.mk python`.
 
+CARGO ?= cargo
 PYTHON ?= python3
+# Interpreters the wheel is tried with; give several to fill the table of docs/python-figures.md.
+PYTHONS ?= $(PYTHON)
 VENV := .venv
 BIN := $(VENV)/bin
-NATIVE_SOURCES := $(shell find crates/rpfcluster crates/rpfcluster-data crates/rpfcluster-py \
-	\( -name '*.rs' -o -name 'Cargo.toml' \) -not -path '*/tests/*') Cargo.toml Cargo.lock
+NATIVE_SOURCES := $(shell find crates/rpfcluster crates/rpfcluster-data crates/rpfcluster-rivals \
+	crates/rpfcluster-py \( -name '*.rs' -o -name 'Cargo.toml' \) -not -path '*/tests/*') Cargo.toml Cargo.lock
 
-.PHONY: python pytest pylint pydocs wheel
+.PHONY: python pytest pylint pydocs wheel wheelcheck pypictures pyfigures
 
-python: pylint pytest ## tests of the Python package, in a virtual environment of its own
+python: pylint pytest wheelcheck pydocs ## tests of the Python package, in a virtual environment of its own
 
 # Installed anew only when pyproject.toml changes.
 $(VENV)/installed: pyproject.toml
@@ -23,7 +26,9 @@ $(VENV)/built: $(VENV)/installed $(NATIVE_SOURCES)
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet --locked
 	touch $@
 
-pytest: $(VENV)/built ## behaviour, scikit-learn's checks, docstrings, examples
+# The command is built before: tests hold the package against it, and each of them has a time limit.
+pytest: $(VENV)/built ## behaviour, scikit-learn's checks, docstrings, examples, the command's models and labels
+	$(CARGO) build --release --locked --quiet --bin rpf
 	$(BIN)/python -m pytest
 
 pylint: $(VENV)/installed ## layout, lints and types of the Python sources
@@ -32,7 +37,11 @@ pylint: $(VENV)/installed ## layout, lints and types of the Python sources
 	$(BIN)/mypy
 
 wheel: $(VENV)/installed ## the package as a wheel in dist/, for Python 3.10 and up
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin build --release --locked --out dist
+	rm -rf dist
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin build --release --locked --quiet --out dist
+
+wheelcheck: wheel ## the wheel in fresh environments: size, tag, known labels
+	$(BIN)/python python/tests/check_wheel.py dist/*.whl $(PYTHONS)
 
 # The documentation tools are not needed by the tests.
 $(VENV)/documented: $(VENV)/installed
@@ -40,7 +49,17 @@ $(VENV)/documented: $(VENV)/installed
 	touch $@
 
 pydocs: $(VENV)/built $(VENV)/documented ## the pages of docs/ as a site in site/, warnings are errors
-	mkdir -p docs/images
-	MPLBACKEND=agg $(BIN)/python examples/python/compare_clusterers.py docs/images/clusterers.png
-	MPLBACKEND=agg $(BIN)/python examples/python/swiss_roll.py docs/images/swiss_roll.png
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+# Kept in git, since pages are read without a build; times in a picture differ from run to run.
+pypictures: $(VENV)/built ## the pictures of the Python pages, drawn anew
+	MPLBACKEND=agg $(BIN)/python examples/python/compare_clusterers.py docs/pictures/clusterers.png
+	MPLBACKEND=agg $(BIN)/python examples/python/swiss_roll.py docs/pictures/swiss-roll.png
+	MPLBACKEND=agg $(BIN)/python examples/python/pictures_of_a_fit.py docs/pictures/fit.png
+
+pyfigures: $(VENV)/built ## the figures of docs/python-figures.md, measured anew (give it a quiet machine)
+	$(BIN)/python python/figures/sklearn_checks.py
+	$(BIN)/python python/figures/overhead.py
+	$(BIN)/python python/figures/import_time.py
+	$(BIN)/python examples/python/svc_on_the_kernel.py
+	$(BIN)/python examples/python/label_spreading_pendigits.py

@@ -75,7 +75,7 @@ def draw(panels: dict, titles: list[str], picture: str) -> None:
             ax.set(xticks=[], yticks=[], title=title if row == 0 else None, ylabel=name if column == 0 else None)
             note = f"{seconds:.2f} s" if name == "noise" else f"{score:.2f}   {seconds:.2f} s"
             ax.text(0.98, 0.02, note, transform=ax.transAxes, ha="right", fontsize=8, bbox=box)
-    figure.savefig(picture, dpi=100)
+    figure.savefig(picture, dpi=72)
     pyplot.close(figure)
 
 

@@ -40,7 +40,7 @@ def draw(X: np.ndarray, along: np.ndarray, model: RPFEmbedding, picture: str) ->
         ax = figure.add_subplot(1, 3, place)
         ax.scatter(*flat.T, c=along, s=4)
         ax.set(title=title, xlabel="coordinate 1", ylabel="coordinate 2")
-    figure.savefig(picture, dpi=110)
+    figure.savefig(picture, dpi=80)
     pyplot.close(figure)
 
 

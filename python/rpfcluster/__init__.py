@@ -18,29 +18,39 @@ if TYPE_CHECKING:
     from ._kernel import RPForestKernel
     from ._model import load, save
     from ._neighbors import RPFNeighbors
+    from ._rivals import NJW, ClusterForests
+    from ._sweep import SweepResult, sweep
 
 __all__ = [
+    "NJW",
+    "ClusterForests",
     "RPFCluster",
     "RPFEmbedding",
     "RPFNeighbors",
     "RPForest",
     "RPForestKernel",
+    "SweepResult",
     "__version__",
     "datasets",
     "load",
     "metrics",
     "plot",
     "save",
+    "sweep",
 ]
 
 _HOMES = {
+    "NJW": "_rivals",
+    "ClusterForests": "_rivals",
     "RPFCluster": "_cluster",
     "RPFEmbedding": "_embedding",
     "RPFNeighbors": "_neighbors",
     "RPForest": "_forest",
     "RPForestKernel": "_kernel",
+    "SweepResult": "_sweep",
     "load": "_model",
     "save": "_model",
+    "sweep": "_sweep",
 }
 _MODULES = ("datasets", "metrics", "plot")
 

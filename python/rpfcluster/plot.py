@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._common import is_sparse, whole
+from ._common import is_sparse, one_of, whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["eigengap", "embedding", "heatmap"]
+    from ._sweep import SweepResult
+
+__all__ = ["eigengap", "embedding", "heatmap", "sweep"]
 
 
 def _axes(ax: Axes | None) -> Axes:
@@ -84,8 +86,11 @@ def embedding(estimator: Any, labels: Any = None, *, columns: tuple[int, int] = 
     across, up = columns
     colors = getattr(estimator, "labels_", None) if labels is None else labels
     points = estimator.embedding_
-    discrete = colors is not None and np.asarray(colors).dtype.kind in "iub"
-    ax.scatter(points[:, across], points[:, up], c=colors, s=8, cmap="tab10" if discrete else "viridis")
+    if colors is not None and np.asarray(colors).dtype.kind in "iub":
+        # Neighbouring numbers get colours that can be told apart, whatever their largest is.
+        ax.scatter(points[:, across], points[:, up], c=np.asarray(colors) % 10, s=8, cmap="tab10", vmin=0, vmax=9)
+    else:
+        ax.scatter(points[:, across], points[:, up], c=colors, s=8, cmap="viridis")
     ax.set(xlabel=f"coordinate {across + 1}", ylabel=f"coordinate {up + 1}")
     return ax
 
@@ -110,4 +115,58 @@ def eigengap(estimator: Any, *, ax: Axes | None = None) -> Axes:
         ax.axvline(gap + 0.5, color="tab:red", linestyle="--", label=f"widest gap after {gap}")
         ax.legend()
     ax.set(xlabel="number", ylabel="eigenvalue", xticks=np.arange(1, len(values) + 1))
+    return ax
+
+
+def sweep(found: SweepResult, value: str | None = None, *, method: str | None = None, ax: Axes | None = None) -> Axes:
+    """Draw a map of a search over thresholds and bandwidths, with the setting picked without labels marked.
+
+    Wide areas of one colour are settings that agree; settings whose eigenvectors were not finished are left grey.
+
+    Parameters
+    ----------
+    found : SweepResult
+        What `rpfcluster.sweep` returned.
+    value : str or None
+        Which column of ``found.results`` is coloured; None is rho_c where classes were known, else ncut.
+    method : {"ncut", "kway"} or None
+        Which way of making labels; None is that of the setting picked without labels.
+    ax : matplotlib Axes or None
+        Where to draw.
+
+    Examples
+    --------
+    >>> from rpfcluster import plot, sweep
+    >>> from rpfcluster.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> ax = plot.sweep(sweep(X, 3, y, n_estimators=50, random_state=0))
+    >>> ax.get_xlabel()
+    'beta2'
+    """
+    results = found.results
+    numbers = tuple(name for name, column in results.items() if column.dtype.kind in "fi")
+    shown = ("rho_c" if "rho_c" in results else "ncut") if value is None else one_of(value, "value", numbers)
+    methods = tuple(str(name) for name in np.unique(results["method"]))
+    way = str(results["method"][found.label_free]) if method is None else one_of(method, "method", methods)
+    ax = _axes(ax)
+    mine = results["method"] == way
+    beta1, beta2 = np.unique(results["beta1"]), np.unique(results["beta2"])
+    cells = np.full((len(beta1), len(beta2)), np.nan)
+    places = np.searchsorted(beta1, results["beta1"]), np.searchsorted(beta2, results["beta2"])
+    drawn = mine & results["converged"].astype(bool)
+    cells[places[0][drawn], places[1][drawn]] = results[shown][drawn]
+    ax.set_facecolor("lightgrey")
+    image = ax.pcolormesh(np.ma.masked_invalid(cells), cmap="viridis")
+    picks = (("label-free", found.label_free, "o"), ("best by labels", found.best_by_labels, "*"))
+    for name, at, marker in picks:
+        if at is not None and mine[at]:
+            spot = places[1][at] + 0.5, places[0][at] + 0.5
+            ax.plot(*spot, marker, markersize=11, color="white", markeredgecolor="black", label=name)
+    if ax.lines:
+        ax.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, frameon=False)
+    ticks = np.arange(0, len(beta2), -(-len(beta2) // 9))
+    ax.set_xticks(ticks + 0.5, [f"{beta2[tick]:g}" for tick in ticks])
+    ax.set_yticks(np.arange(len(beta1)) + 0.5, [f"{b:g}" for b in beta1])
+    ax.set(xlabel="beta2", ylabel="beta1")
+    ax.figure.colorbar(image, ax=ax, label=f"{shown} ({way})")
     return ax

@@ -74,6 +74,32 @@ def test_wide_sparse_data_is_never_made_dense():
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500_000
 
 
+def test_sparse_rows_of_another_width_are_never_made_dense():
+    # Dense, the training table would be 8 GB and the new rows 4 GB.
+    random = np.random.default_rng(0)
+    columns = np.sort(random.choice(2_000_000, size=(500, 20)), axis=1)
+    stored = random.normal(size=10_000).astype(np.float32).astype(np.float64)
+    rows = sparse.csr_matrix((stored, columns.ravel(), np.arange(0, 10_001, 20)), (500, 2_000_000))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    model = RPFCluster(2, n_estimators=2, min_samples_split=250, tune=False, random_state=0).fit(rows)
+    assert (model.predict(rows) == model.labels_).all()
+    assert (model.predict(rows.astype(np.float32)) == model.labels_).all()
+    narrow = RPForest(2, min_samples_split=250, random_state=0).fit(rows.astype(np.float32))
+    assert (narrow.apply(rows) == narrow.apply(rows.astype(np.float32))).all()
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500_000
+
+
+def test_wide_sparse_data_is_not_made_dense_to_choose_the_number_of_clusters():
+    # A sample laid out and the clouds it is held against would be 860 MB.
+    random = np.random.default_rng(0)
+    columns = random.integers(0, 50, size=(900, 20)) * 1000 + np.repeat([0, 300, 600], 300)[:, None]
+    rows = sparse.csr_matrix((np.ones(18_000), columns.ravel(), np.arange(0, 18_001, 20)), (900, 60_000))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    model = RPFCluster("auto", n_estimators=40, random_state=0).fit(rows)
+    assert model.n_clusters_ == 3
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300_000
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_width_stays(dtype):
     data = X.astype(dtype)

@@ -15,7 +15,7 @@ from rpfcluster import RPForest
 LONG = """
 import sys, time
 import numpy as np
-from rpfcluster import RPFCluster, RPForest
+from rpfcluster import NJW, ClusterForests, RPFCluster, RPFEmbedding, RPFNeighbors, RPForest, RPForestKernel, sweep
 X = np.random.default_rng(0).normal(size=(20_000, 8))
 print("ready", flush=True)
 try:
@@ -28,11 +28,23 @@ CALLS = [
     "RPForest(60_000).fit(X)",
     "RPForest(60_000, n_jobs=1).fit(X)",
     "RPFCluster(5, n_estimators=60_000, min_samples_split=2_000).fit(X)",
+    # Settings are tried: the pairs of one alone take longer than a second.
+    "while True: RPFCluster(5, random_state=0).fit(X)",
+    "while True: RPFCluster('auto', random_state=0).fit(X)",
+    "RPFEmbedding(2, affinity='paper', beta1=0.0, n_estimators=2000, min_samples_split=2000).fit(X)",
+    "RPForestKernel(500, min_samples_split=2000).fit(X).transform(X[:5000])",
+    "RPFNeighbors(5, metric='euclidean', n_candidates_exact=500, min_samples_split=1000).fit(X).kneighbors()",
+    "while True: sweep(X, 5)",
+    "NJW(5).fit(np.tile(X, 20))",
+    "NJW(5, bandwidth='search').fit(X[:5900])",
+    "ClusterForests(5, n_estimators=5000).fit(X[:5000])",
 ]
 
 
+# At several moments: a stage that does not listen must not hide behind one that does.
+@pytest.mark.parametrize("delay", [0.6, 1.6])
 @pytest.mark.parametrize("call", CALLS)
-def test_ctrl_c_stops_within_a_second(call):
+def test_ctrl_c_stops_within_a_second(call, delay):
     child = subprocess.Popen(
         [sys.executable, "-c", LONG.format(call=call)],
         stdout=subprocess.PIPE,
@@ -41,7 +53,7 @@ def test_ctrl_c_stops_within_a_second(call):
     )
     try:
         assert child.stdout.readline() == "ready\n"
-        time.sleep(0.7)
+        time.sleep(delay)
         assert child.poll() is None, child.stderr.read()
         begun = time.monotonic()
         os.kill(child.pid, signal.SIGINT)

@@ -5,7 +5,7 @@ from sklearn.base import clone
 from sklearn.utils import estimator_checks as checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rpfcluster import RPFCluster, RPFEmbedding, RPFNeighbors, RPForest, RPForestKernel
+from rpfcluster import NJW, ClusterForests, RPFCluster, RPFEmbedding, RPFNeighbors, RPForest, RPForestKernel
 
 ESTIMATORS = [
     RPFCluster(),
@@ -18,6 +18,9 @@ ESTIMATORS = [
     RPForestKernel(sparse_output=True, min_similarity=0.1),
     RPFNeighbors(),
     RPFNeighbors(metric="euclidean"),
+    NJW(),
+    NJW(bandwidth="search"),
+    ClusterForests(),
 ]
 
 
@@ -32,6 +35,8 @@ def test_sklearn(estimator, check):
 FURTHER = [
     "check_dataframe_column_names_consistency",
     "check_n_features_in_after_fitting",
+]
+TRANSFORMERS = [
     "check_transformer_get_feature_names_out",
     "check_transformer_get_feature_names_out_pandas",
 ]
@@ -44,11 +49,14 @@ DENSE = [
 ]
 
 
-def _dense(estimator):
-    return not isinstance(estimator, RPFNeighbors) and not getattr(estimator, "sparse_output", False)
+def further(estimator):
+    """Name the checks an estimator must pass beyond those scikit-learn runs by itself."""
+    transforms = hasattr(estimator, "transform")
+    dense = transforms and not isinstance(estimator, RPFNeighbors) and not getattr(estimator, "sparse_output", False)
+    return FURTHER + (TRANSFORMERS if transforms else []) + (DENSE if dense else [])
 
 
-CASES = [(estimator, name) for estimator in ESTIMATORS for name in FURTHER + (DENSE if _dense(estimator) else [])]
+CASES = [(estimator, name) for estimator in ESTIMATORS for name in further(estimator)]
 
 
 @pytest.mark.filterwarnings("ignore:the graph falls into")

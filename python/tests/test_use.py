@@ -235,6 +235,8 @@ def test_docstrings():
         "_kernel",
         "_model",
         "_neighbors",
+        "_rivals",
+        "_sweep",
         "datasets",
         "metrics",
         "plot",

@@ -6,7 +6,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 import rpfcluster
-from rpfcluster import RPFCluster, RPFEmbedding, RPFNeighbors, RPForest, RPForestKernel, load, save
+from rpfcluster import (
+    NJW,
+    ClusterForests,
+    RPFCluster,
+    RPFEmbedding,
+    RPFNeighbors,
+    RPForest,
+    RPForestKernel,
+    SweepResult,
+    load,
+    plot,
+    save,
+    sweep,
+)
 from rpfcluster.datasets import SHAPES, make_rings
 from rpfcluster.metrics import clustering_accuracy, scores
 
@@ -21,10 +34,17 @@ def use(path: Path) -> float:
     RPFEmbedding(2).fit(X).transform(X)
     RPForestKernel().fit(X)(X, X)
     RPFNeighbors(5, mode="distance").fit(X).kneighbors()
+    rival: NJW = NJW(3, bandwidth="search").fit(X)
+    sigma: float | None = rival.sigma_
+    forests: ClusterForests = ClusterForests(3, beta2="auto").fit(X)
+    found: SweepResult = sweep(X, 3, y, beta1=[0.1], methods=("kway",))
+    picked: NDArray[np.int64] = found.labels()
+    plot.sweep(found, "ncut").set_title("sweep")
     save(model, path)
     again: RPFCluster | RPForest = load(path)
     every: dict[str, float] = scores(labels, y)
     names: tuple[str, ...] = SHAPES
     version: str = rpfcluster.__version__
+    print(sigma, forests.beta2_, picked, found.results["ncut"])
     print(chosen, leaves.shape, again, every, names, version)
     return clustering_accuracy(labels, y)

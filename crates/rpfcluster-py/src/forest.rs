@@ -3,7 +3,7 @@
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use rpfcluster::kernel::rerank;
+use rpfcluster::kernel::rerank_observed;
 use rpfcluster::parallel::in_pool;
 use rpfcluster::{Error, ForestParams, LeafCodes, LeafMatrix, Neighbors, Observer, Precision, SparseKernel};
 
@@ -22,6 +22,11 @@ impl Forest {
     pub fn new(inner: rpfcluster::Forest) -> Self {
         let leaves = inner.leaves();
         Forest { inner, leaves }
+    }
+
+    /// The forest itself.
+    pub fn grown(&self) -> &rpfcluster::Forest {
+        &self.inner
     }
 
     /// Leaf numbers of new rows, or of the training rows, shown to `work` in a pool; all behind the gate.
@@ -253,8 +258,8 @@ impl Forest {
         threads: Option<usize>,
         progress: Progress,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let all =
-            self.counted(py, table, threads, progress, |leaves, codes, _| Ok(leaves.dense_of(codes)))?;
+        let all = self
+            .counted(py, table, threads, progress, |leaves, codes, o| leaves.dense_of_observed(codes, o))?;
         let rows = all.len() / self.leaves.n();
         all.into_pyarray(py).reshape([rows, self.leaves.n()])
     }
@@ -313,7 +318,8 @@ impl Forest {
                 }
                 None => self.leaves.top_k_observed(candidates, observer)?,
             };
-            Ok(rerank(queries.as_ref().unwrap_or(&training), &training, &found, k)?.neighbors)
+            let rows = queries.as_ref().unwrap_or(&training);
+            Ok(rerank_observed(rows, &training, &found, k, observer)?.neighbors)
         })?
     }
 }

@@ -158,6 +158,11 @@ fn python_name(name: &str) -> &str {
         "top" => "n_neighbors",
         "landmarks" => "n_landmarks",
         "threads" => "n_jobs",
+        "neighbor" => "n_neighbors",
+        "sigma" => "bandwidth",
+        "restarts" => "n_init",
+        "max_iterations" => "kmeans_max_iter",
+        "instances" => "n_estimators",
         other => other,
     }
 }

@@ -1,14 +1,16 @@
 //! The native half of the Python package: translation only, no algorithm lives here.
 //!
 //! `data` turns numpy arrays into views without copying them, `gate` is the one way into long work (the GIL released,
-//! Ctrl-C heard, errors mapped), `forest` and `cluster` are the two classes, `functions` the rest. What users see, the
-//! scikit-learn estimators, is python/rpfcluster.
+//! Ctrl-C heard, errors mapped), `forest` and `cluster` are the two classes, `rivals`, `sweep` and `functions` what is no
+//! method of them. What users see, the scikit-learn estimators, is python/rpfcluster.
 
 mod cluster;
 mod data;
 mod forest;
 mod functions;
 mod gate;
+mod rivals;
+mod sweep;
 
 use pyo3::prelude::*;
 
@@ -23,6 +25,11 @@ mod _rpfcluster {
     use super::forest::Forest;
     #[pymodule_export]
     use super::functions::{catalog, catalogued, iris, scores, sections, shape, shapes, spectral};
+
+    #[pymodule_export]
+    use super::rivals::{cluster_forests, njw};
+    #[pymodule_export]
+    use super::sweep::{sweep, sweep_grid};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

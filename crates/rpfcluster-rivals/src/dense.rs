@@ -17,14 +17,10 @@ pub struct Dense {
 }
 
 impl Dense {
-    /// From `weight(i, j)`, which must be symmetric; asked once for each entry.
-    pub fn from_fn(n: usize, weight: impl Fn(usize, usize) -> f64 + Sync) -> Self {
+    /// From `fill(i, row)`, which puts row `i` into `row`; the rows must make a symmetric matrix.
+    pub fn from_rows(n: usize, fill: impl Fn(usize, &mut [f64]) + Sync) -> Self {
         let mut values = vec![0.0; n * n];
-        values.par_chunks_mut(n.max(1)).enumerate().for_each(|(i, row)| {
-            for (j, v) in row.iter_mut().enumerate() {
-                *v = weight(i, j);
-            }
-        });
+        values.par_chunks_mut(n.max(1)).enumerate().for_each(|(i, row)| fill(i, row));
         Self::new(n, values)
     }
 

@@ -6,6 +6,7 @@
 
 use rayon::prelude::*;
 use rpfcluster::affinity::{Affinity, Components, Masked};
+use rpfcluster::observe::{Observer, Silent, check};
 use rpfcluster::{Error, Result};
 
 use crate::dense::Dense;
@@ -46,16 +47,27 @@ impl<'a> Gaussian<'a> {
     /// For each row the distance to its `neighbor`-th nearest row as bandwidth. Rows with more twins than that take
     /// the distance to the nearest row that is not one.
     pub fn local(data: &'a [f64], d: usize, neighbor: usize) -> Result<Self> {
+        Self::local_observed(data, d, neighbor, &Silent)
+    }
+
+    /// As [`Gaussian::local`]; all pairs are looked at, so `observer` is asked at each row whether to go on.
+    pub fn local_observed(
+        data: &'a [f64],
+        d: usize,
+        neighbor: usize,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
         let n = rows_of(data, d)?;
         if neighbor == 0 || neighbor >= n {
             return Err(parameter("neighbor", neighbor, format!("from 1 to {}", n.saturating_sub(1))));
         }
         let row = |i: usize| &data[i * d..][..d];
-        let scales: Vec<f64> = (0..n)
+        let scales: Result<Vec<f64>> = (0..n)
             .into_par_iter()
             .map_init(
                 || vec![0.0; n],
                 |distances, i| {
+                    check(observer)?;
                     for (j, to) in distances.iter_mut().enumerate() {
                         *to = squared_distance(row(i), row(j));
                     }
@@ -63,10 +75,11 @@ impl<'a> Gaussian<'a> {
                         distances.iter().copied().filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min);
                     // The row itself is the zeroth neighbour.
                     let (_, at, _) = distances.select_nth_unstable_by(neighbor, f64::total_cmp);
-                    if *at > 0.0 { at.sqrt() } else { nearest_other.sqrt() }
+                    Ok(if *at > 0.0 { at.sqrt() } else { nearest_other.sqrt() })
                 },
             )
             .collect();
+        let scales = scales?;
         if scales.iter().any(|s| !s.is_finite()) {
             return Err(Error::TooManyClusters { k: 2, distinct: 1 });
         }
@@ -96,7 +109,25 @@ impl<'a> Gaussian<'a> {
 
     /// The whole matrix.
     pub fn dense(&self) -> Dense {
-        Dense::from_fn(self.n, |i, j| self.weight(i, j))
+        Dense::from_rows(self.n, |i, row| self.fill(i, row))
+    }
+
+    /// As [`Gaussian::dense`], asking `observer` at each row whether to go on.
+    pub fn dense_observed(&self, observer: &dyn Observer) -> Result<Dense> {
+        let matrix = Dense::from_rows(self.n, |i, row| {
+            if !observer.cancelled() {
+                self.fill(i, row);
+            }
+        });
+        check(observer).map(|()| matrix)
+    }
+
+    fn fill(&self, i: usize, row: &mut [f64]) {
+        row.iter_mut().enumerate().for_each(|(j, v)| *v = self.weight(i, j));
+    }
+
+    fn degree(&self, i: usize) -> f64 {
+        (0..self.n).map(|j| self.weight(i, j)).sum()
     }
 }
 
@@ -136,7 +167,7 @@ impl Affinity for Gaussian<'_> {
     }
 
     fn degrees(&self) -> Vec<f64> {
-        (0..self.n).into_par_iter().map(|i| (0..self.n).map(|j| self.weight(i, j)).sum()).collect()
+        (0..self.n).into_par_iter().map(|i| self.degree(i)).collect()
     }
 
     fn apply(&self, x: &[f64], y: &mut [f64], b: usize) {
@@ -164,5 +195,39 @@ impl Affinity for Gaussian<'_> {
 
     fn restrict<'a>(&'a self, rows: &[u32]) -> Box<dyn Affinity + 'a> {
         Box::new(Masked::new(self, rows))
+    }
+}
+
+/// The kernel of many rows with an ear for its caller: degrees take all pairs, and rows are left out once the observer
+/// wants to stop. Whoever uses it asks the observer afterwards.
+pub(crate) struct Watched<'a> {
+    pub kernel: Gaussian<'a>,
+    pub observer: &'a dyn Observer,
+}
+
+impl Affinity for Watched<'_> {
+    fn n(&self) -> usize {
+        self.kernel.n
+    }
+
+    fn degrees(&self) -> Vec<f64> {
+        let degree = |i| if self.observer.cancelled() { 0.0 } else { self.kernel.degree(i) };
+        (0..self.kernel.n).into_par_iter().map(degree).collect()
+    }
+
+    fn apply(&self, x: &[f64], y: &mut [f64], b: usize) {
+        self.kernel.apply(x, y, b);
+    }
+
+    fn column(&self, j: usize, out: &mut [f64]) {
+        self.kernel.column(j, out);
+    }
+
+    fn components(&self) -> Option<Components> {
+        self.kernel.components()
+    }
+
+    fn restrict<'b>(&'b self, rows: &[u32]) -> Box<dyn Affinity + 'b> {
+        self.kernel.restrict(rows)
     }
 }

@@ -5,13 +5,13 @@
 //! [`DENSE_LIMIT`](crate::DENSE_LIMIT) rows Nystrom's approximation takes over, and the result says so.
 
 use rpfcluster::affinity::Affinity;
-use rpfcluster::observe::{Observer, check};
+use rpfcluster::observe::{Observer, Quiet, Stage, check};
 use rpfcluster::rng::sample_rows;
 use rpfcluster::spectral::{Embedding, Hints, Method, Solver, SpectralParams, embed, label};
 use rpfcluster::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::gaussian::{Gaussian, bandwidths};
+use crate::gaussian::{Gaussian, Watched, bandwidths};
 use crate::{DENSE_LIMIT, parameter, rows_of, squared_distance};
 
 /// Rows the search for a bandwidth looks at; more only cost time.
@@ -134,7 +134,8 @@ impl Njw {
         match self.bandwidth {
             Bandwidth::Fixed { sigma } => self.solve(&Gaussian::new(data, d, sigma)?, Some(sigma), observer),
             Bandwidth::Local { neighbor } => {
-                let kernel = Gaussian::local(data, d, neighbor.min(n.saturating_sub(1)))?;
+                let neighbor = neighbor.min(n.saturating_sub(1));
+                let kernel = Gaussian::local_observed(data, d, neighbor, observer)?;
                 self.solve(&kernel, None, observer)
             }
             Bandwidth::Search { tried } => {
@@ -152,9 +153,11 @@ impl Njw {
             picked.iter().flat_map(|i| data[*i as usize * d..][..d].iter().copied()).collect();
         let mut best: Option<(f64, f64)> = None;
         let mut problem = None;
+        observer.begin(Stage::Tune, tried as u64);
         for sigma in bandwidths(&sample, d, tried)? {
             check(observer)?;
-            match self.solve(&Gaussian::new(&sample, d, sigma)?, Some(sigma), observer) {
+            observer.advance(Stage::Tune, 1);
+            match self.solve(&Gaussian::new(&sample, d, sigma)?, Some(sigma), &Quiet(observer)) {
                 Ok(fit) if best.is_none_or(|(least, _)| fit.distortion <= least) => {
                     best = Some((fit.distortion, sigma));
                 }
@@ -163,6 +166,7 @@ impl Njw {
                 Err(why) => problem = Some(why),
             }
         }
+        observer.end(Stage::Tune);
         match (best, problem) {
             (Some((_, sigma)), _) => Ok(sigma),
             (None, Some(why)) => Err(why),
@@ -172,9 +176,10 @@ impl Njw {
 
     fn solve(&self, kernel: &Gaussian, sigma: Option<f64>, observer: &dyn Observer) -> Result<NjwFit> {
         if kernel.n() <= self.dense_limit {
-            return self.cut(&kernel.dense(), Solver::Auto, sigma, observer);
+            return self.cut(&kernel.dense_observed(observer)?, Solver::Auto, sigma, observer);
         }
-        self.cut(&kernel.clone().with_unit_diagonal(), Solver::Nystrom, sigma, observer)
+        let kernel = Watched { kernel: kernel.clone().with_unit_diagonal(), observer };
+        self.cut(&kernel, Solver::Nystrom, sigma, observer)
     }
 
     fn cut(
@@ -185,7 +190,10 @@ impl Njw {
         observer: &dyn Observer,
     ) -> Result<NjwFit> {
         let params = self.spectral(solver);
-        let embedding = embed(affinity, &params, &Hints::default(), observer)?;
+        let embedding = embed(affinity, &params, &Hints::default(), observer);
+        // Degrees that were not finished are no reason to speak of the data.
+        check(observer)?;
+        let embedding = embedding?;
         let labels = label(affinity, &embedding, &params, observer)?;
         Ok(NjwFit {
             distortion: distortion(&embedding, &labels),

@@ -5,7 +5,7 @@
 //! kept, and the pursuit ends when some steps in a row found none (Yan, Chen and Jordan 2013).
 
 use rpfcluster::kmeans::KMeans;
-use rpfcluster::observe::{Observer, Silent, check};
+use rpfcluster::observe::{Observer, Quiet, check};
 use rpfcluster::rng::{Purpose, Stream};
 use rpfcluster::{Error, Result};
 
@@ -66,7 +66,13 @@ fn draw(from: &[usize], count: usize, stream: &mut Stream) -> Vec<usize> {
 
 impl ClusterForests {
     /// k-means on some features: kappa, centers, labels; `None` when they hold fewer different rows than clusters.
-    fn attempt(&self, rows: &[f64], d: usize, features: &[usize], seed: u64) -> Result<Option<Clustered>> {
+    fn attempt(
+        &self,
+        (rows, d): (&[f64], usize),
+        features: &[usize],
+        seed: u64,
+        observer: &dyn Observer,
+    ) -> Result<Option<Clustered>> {
         let part = columns_of(rows, d, features);
         let kmeans = KMeans {
             k: self.k,
@@ -75,7 +81,7 @@ impl ClusterForests {
             tolerance: 1e-4,
             seed,
         };
-        match kmeans.fit(&part, features.len(), &Silent) {
+        match kmeans.fit(&part, features.len(), &Quiet(observer)) {
             Ok(fit) => {
                 let kappa = kappa(&part, features.len(), &fit.labels, &fit.centers);
                 Ok(kappa.is_finite().then_some((kappa, fit.centers, fit.labels)))
@@ -100,14 +106,14 @@ impl ClusterForests {
             check(observer)?;
             // A start too poor for k clusters grows by one feature each time it is drawn again.
             let features = draw(useful, self.start_features + attempt / 5, &mut stream);
-            if let Some(found) = self.attempt(rows, d, &features, stream.bits())? {
+            if let Some(found) = self.attempt((rows, d), &features, stream.bits(), observer)? {
                 start = Some((features, found));
                 break;
             }
         }
         let (features, (kappa, centers, labels)) = match start {
             Some(found) => found,
-            None => match self.attempt(rows, d, useful, stream.bits())? {
+            None => match self.attempt((rows, d), useful, stream.bits(), observer)? {
                 Some(found) => (useful.to_vec(), found),
                 None => return Err(Error::TooManyClusters { k: self.k, distinct: 1 }),
             },
@@ -125,7 +131,8 @@ impl ClusterForests {
             for _ in 0..self.candidates {
                 let mut features = best.features.clone();
                 features.extend(draw(&rest, self.step_features, &mut stream));
-                if let Some((kappa, centers, labels)) = self.attempt(rows, d, &features, stream.bits())?
+                if let Some((kappa, centers, labels)) =
+                    self.attempt((rows, d), &features, stream.bits(), observer)?
                     && kappa < least
                 {
                     least = kappa;

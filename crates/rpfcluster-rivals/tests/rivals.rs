@@ -171,3 +171,44 @@ fn bad_input_is_named() {
     assert!(Njw { bandwidth: Bandwidth::Fixed { sigma: 0.0 }, ..Default::default() }.validate().is_err());
     assert!(PaperKMeans { restarts: 0, ..Default::default() }.validate().is_err());
 }
+
+/// Says stop after being asked so many times.
+struct StopAfter(std::sync::atomic::AtomicUsize);
+
+impl rpfcluster::Observer for StopAfter {
+    fn cancelled(&self) -> bool {
+        use std::sync::atomic::Ordering::Relaxed;
+        self.0.fetch_update(Relaxed, Relaxed, |left| Some(left.saturating_sub(1))) == Ok(0)
+    }
+}
+
+/// Whenever it is asked to stop a rival stops, and never takes an unfinished matrix for the data's fault.
+#[test]
+fn rivals_stop_when_asked() {
+    let (values, _) = iris();
+    let bandwidths =
+        [Bandwidth::Local { neighbor: 7 }, Bandwidth::Search { tried: 3 }, Bandwidth::Fixed { sigma: 0.7 }];
+    let mut stopped = 0;
+    for asked in [0, 1, 10, 100, 140, 160, 200, 290, 310, 600] {
+        let after = || StopAfter(asked.into());
+        let mut ends = Vec::new();
+        for dense_limit in [1000, 50] {
+            for bandwidth in bandwidths {
+                let njw = Njw { k: 3, bandwidth, dense_limit, landmarks: 40, ..Default::default() };
+                ends.push(
+                    njw.fit(&values, 4, &after())
+                        .map(|f| f.labels == njw.fit(&values, 4, &Silent).unwrap().labels),
+                );
+            }
+            let forests =
+                ClusterForests { k: 3, instances: 10, dense_limit, landmarks: 40, ..Default::default() };
+            let whole = forests.fit(&values, 4, &Silent).unwrap();
+            ends.push(forests.fit(&values, 4, &after()).map(|f| f == whole));
+        }
+        for end in ends {
+            assert!(matches!(end, Ok(true) | Err(rpfcluster::Error::Cancelled)), "after {asked}: {end:?}");
+            stopped += usize::from(end.is_err());
+        }
+    }
+    assert!(stopped >= 30, "{stopped}");
+}

@@ -62,6 +62,16 @@ pub struct Silent;
 
 impl Observer for Silent {}
 
+/// Passes on the wish to stop and nothing else: for work inside a stage that would announce stages of its own.
+#[derive(Clone, Copy)]
+pub struct Quiet<'a>(pub &'a dyn Observer);
+
+impl Observer for Quiet<'_> {
+    fn cancelled(&self) -> bool {
+        self.0.cancelled()
+    }
+}
+
 /// `Err(Cancelled)` when the observer wants the work to stop.
 pub fn check(observer: &dyn Observer) -> Result<()> {
     if observer.cancelled() { Err(Error::Cancelled) } else { Ok(()) }

@@ -174,13 +174,56 @@ impl<'a, R: Real> Points<'a, R> {
         self.storage
     }
 
-    /// Shows a dense copy of some rows to `look`.
+    /// Shows a copy of some rows to `look`; sparse rows stay sparse.
     pub(crate) fn with_rows<T>(&self, rows: &[u32], look: impl FnOnce(&Points<R>) -> T) -> Result<T> {
-        let mut values = vec![R::default(); rows.len() * self.d];
-        for (&row, out) in rows.iter().zip(values.chunks_exact_mut(self.d)) {
-            self.copy_row(row as usize, out);
+        let mut copied = Vec::new();
+        match self.storage {
+            Storage::Dense(values) => {
+                for &row in rows {
+                    copied.extend_from_slice(&values[row as usize * self.d..][..self.d]);
+                }
+                Ok(look(&Points::new(&copied, rows.len(), self.d)?))
+            }
+            Storage::Sparse { starts, columns, values } => {
+                let (mut firsts, mut places) = (vec![0], Vec::new());
+                for &row in rows {
+                    let range = starts[row as usize]..starts[row as usize + 1];
+                    places.extend_from_slice(&columns[range.clone()]);
+                    copied.extend_from_slice(&values[range]);
+                    firsts.push(places.len());
+                }
+                Ok(look(&Points::sparse(&firsts, &places, &copied, rows.len(), self.d)?))
+            }
         }
-        Ok(look(&Points::new(&values, rows.len(), self.d)?))
+    }
+
+    /// Shows the same rows in width `W` to `look`; sparse rows stay sparse. Rounding to f32 may make an infinity, so
+    /// the values are checked again.
+    pub(crate) fn in_width<W: Real, T>(&self, look: impl FnOnce(&Points<W>) -> T) -> Result<T> {
+        let (Storage::Dense(values) | Storage::Sparse { values, .. }) = self.storage;
+        let values: Vec<W> = values.iter().map(|v| W::from_f64(v.to_f64())).collect();
+        let points = match self.storage {
+            Storage::Dense(_) => Points::new(&values, self.n, self.d)?,
+            Storage::Sparse { starts, columns, .. } => {
+                Points::sparse(starts, columns, &values, self.n, self.d)?
+            }
+        };
+        Ok(look(&points))
+    }
+
+    /// Shows each stored value of a row with its column, in the order of the columns.
+    pub(crate) fn each_value(&self, row: usize, mut look: impl FnMut(usize, R)) {
+        match self.storage {
+            Storage::Dense(values) => {
+                let row = &values[row * self.d..][..self.d];
+                row.iter().enumerate().for_each(|(column, value)| look(column, *value));
+            }
+            Storage::Sparse { starts, columns, values } => {
+                let range = starts[row]..starts[row + 1];
+                let stored = columns[range.clone()].iter().zip(&values[range]);
+                stored.for_each(|(column, value)| look(*column as usize, *value));
+            }
+        }
     }
 
     /// The row as dense values in width `W`, into `out` (length d).

@@ -232,6 +232,35 @@ fn the_number_of_clusters_is_found_where_it_is_plain() {
     assert!((0.0..=1.0).contains(&evidence.sure));
 }
 
+/// A wide table is looked at through random projections, laid out or not.
+#[test]
+fn the_number_of_clusters_of_a_wide_table_dense_or_sparse() {
+    let (n, d) = (240, 5000);
+    let mut stream = Stream::new(3, Purpose::Shapes, 9, 0);
+    let mut values = vec![0.0; n * d];
+    for (i, row) in values.chunks_exact_mut(d).enumerate() {
+        // Every group has words of its own; each row holds thirty of its group's hundred.
+        for _ in 0..30 {
+            row[(i % 3) * 1500 + (stream.uniform() * 100.0) as usize] = 1.0 + 0.2 * stream.normal();
+        }
+    }
+    let (mut starts, mut columns, mut stored) = (vec![0], Vec::new(), Vec::new());
+    for row in values.chunks_exact(d) {
+        let kept = row.iter().enumerate().filter(|(_, v)| **v != 0.0);
+        kept.for_each(|(j, v)| {
+            columns.push(j as u32);
+            stored.push(*v);
+        });
+        starts.push(stored.len());
+    }
+    let params = RpfCluster { max_k: Some(6), trees: 60, ..Default::default() };
+    let dense = params.fit(&Points::new(&values, n, d).unwrap()).unwrap();
+    let sparse = params.fit(&Points::sparse(&starts, &columns, &stored, n, d).unwrap()).unwrap();
+    assert_eq!(dense.k(), 3, "{:?}", dense.evidence().k);
+    assert_eq!(dense.evidence().k, sparse.evidence().k);
+    assert_eq!(dense.labels(), sparse.labels());
+}
+
 #[test]
 fn confidence_is_high_inside_and_low_between() {
     // Two clouds that touch at 0.

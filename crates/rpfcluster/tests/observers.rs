@@ -135,3 +135,46 @@ fn a_cancelled_grow_leaves_nothing_behind() {
     assert!(Forest::grow_observed(&points, &params, &Watch::new(5)).is_err());
     assert_eq!(Forest::grow(&points, &params).unwrap(), whole);
 }
+
+/// Says stop after being asked so many times; counts how often it was.
+struct StopAfter {
+    asked: AtomicU64,
+    limit: u64,
+}
+
+impl Observer for StopAfter {
+    fn cancelled(&self) -> bool {
+        self.asked.fetch_add(1, Ordering::SeqCst) >= self.limit
+    }
+}
+
+/// Trying settings and numbers of clusters asks often, not once a setting: with many rows one setting takes seconds.
+#[test]
+fn choosing_stops_in_the_middle_of_a_setting() {
+    use rpfcluster::RpfCluster;
+    use rpfcluster::sweep::Sweep;
+    let values = normals(1500, 3, 5);
+    let points = Points::new(&values, 1500, 3).unwrap();
+    let forest = grow(&values, 1500, 3, &ForestParams { trees: 40, ..Default::default() });
+    let leaves = std::sync::Arc::new(forest.leaves());
+    type Run<'a> = Box<dyn Fn(&dyn Observer) -> Result<(), Error> + 'a>;
+    let tuned = RpfCluster { k: 3, trees: 40, ..Default::default() };
+    let open = RpfCluster { max_k: Some(5), ..tuned.clone() };
+    let sweep = Sweep { k: 3, beta1: vec![0.1], beta2: vec![0.1, 0.5, 2.0], ..Default::default() };
+    let runs: [(&str, Run, u64); 3] = [
+        ("settings", Box::new(|o| tuned.fit_observed(&points, o).map(|_| ())), 100),
+        ("number of clusters", Box::new(|o| open.fit_observed(&points, o).map(|_| ())), 300),
+        ("sweep", Box::new(|o| sweep.run(&leaves, None, o).map(|_| ())), 30),
+    ];
+    for (name, run, least) in runs {
+        let never = StopAfter { asked: AtomicU64::new(0), limit: u64::MAX };
+        run(&never).unwrap();
+        let all = never.asked.load(Ordering::SeqCst);
+        assert!(all >= least, "{name} asked {all} times");
+        for share in 1..10 {
+            let limit = all * share / 10;
+            let end = run(&StopAfter { asked: AtomicU64::new(0), limit });
+            assert_eq!(end, Err(Error::Cancelled), "{name} after {limit} of {all}");
+        }
+    }
+}

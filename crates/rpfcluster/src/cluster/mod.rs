@@ -17,7 +17,7 @@ pub use params::{AffinityKind, AffinityParams, RpfCluster};
 
 use crate::error::Result;
 use crate::forest::Forest;
-use crate::observe::{Observer, Silent};
+use crate::observe::{Observer, Quiet, Silent};
 use crate::parallel::in_pool;
 use crate::points::{Points, Real};
 use crate::rng::sample_rows;
@@ -65,7 +65,7 @@ impl RpfCluster {
             let clock = Instant::now();
             let rows = sample_rows(params.seed, points.n(), tune::SAMPLE);
             let mut choice = points.with_rows(&rows, |sample| {
-                let forest = Forest::grow(sample, &params.forest_params(base))?;
+                let forest = Forest::grow_observed(sample, &params.forest_params(base), &Quiet(observer))?;
                 tune::choose(&forest, &params, observer)
             })??;
             choice.sample = Some(rows.len());

@@ -200,23 +200,9 @@ impl Forest {
             return self.route_rows(&Rows::new(points), points.n(), observer);
         }
         match self.precision {
-            Precision::F32 => self.route_converted::<R, f32>(points, observer),
-            Precision::F64 => self.route_converted::<R, f64>(points, observer),
+            Precision::F32 => points.in_width::<f32, _>(|same| self.route_observed(same, observer))?,
+            Precision::F64 => points.in_width::<f64, _>(|same| self.route_observed(same, observer))?,
         }
-    }
-
-    fn route_converted<R: Real, W: Real>(
-        &self,
-        points: &Points<R>,
-        observer: &dyn Observer,
-    ) -> Result<LeafCodes> {
-        let mut values = vec![W::default(); points.n() * self.d];
-        for (row, out) in values.chunks_exact_mut(self.d).enumerate() {
-            points.copy_row(row, out);
-        }
-        // Rounding to f32 may have made an infinity: check again.
-        let points = Points::new(&values, points.n(), self.d)?;
-        self.route_rows(&Rows::new(&points), points.n(), observer)
     }
 
     fn route_rows<R: Real>(&self, rows: &Rows<R>, n: usize, observer: &dyn Observer) -> Result<LeafCodes> {

@@ -4,6 +4,8 @@ use rayon::prelude::*;
 
 use super::codes::LeafCodes;
 use super::leaf_matrix::LeafMatrix;
+use crate::error::Result;
+use crate::observe::{Observer, Silent, check};
 
 impl LeafMatrix {
     /// Row `i` of S: its similarity to every training row.
@@ -30,10 +32,22 @@ impl LeafMatrix {
 
     /// The similarity of every row of `codes` to every training row, m x n, row after row.
     pub fn dense_of(&self, codes: &LeafCodes) -> Vec<f64> {
+        self.dense_rows(codes, &Silent)
+    }
+
+    /// As [`LeafMatrix::dense_of`], asking `observer` at each row whether to go on.
+    pub fn dense_of_observed(&self, codes: &LeafCodes, observer: &dyn Observer) -> Result<Vec<f64>> {
+        let all = self.dense_rows(codes, observer);
+        check(observer).map(|()| all)
+    }
+
+    fn dense_rows(&self, codes: &LeafCodes, observer: &dyn Observer) -> Vec<f64> {
         let mut all = vec![0.0; codes.n() * self.n()];
-        all.par_chunks_mut(self.n())
-            .enumerate()
-            .for_each(|(i, row)| row.copy_from_slice(&self.row_of(codes, i)));
+        all.par_chunks_mut(self.n()).enumerate().for_each(|(i, row)| {
+            if !observer.cancelled() {
+                row.copy_from_slice(&self.row_of(codes, i));
+            }
+        });
         all
     }
 }

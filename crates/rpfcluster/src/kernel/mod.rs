@@ -16,6 +16,6 @@ mod top_k;
 
 pub use codes::{FeatureMap, LeafCodes};
 pub use leaf_matrix::LeafMatrix;
-pub use rerank::{Reranked, rerank};
+pub use rerank::{Reranked, rerank, rerank_observed};
 pub use sparse::SparseKernel;
 pub use top_k::Neighbors;

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::top_k::Neighbors;
 use crate::error::{Error, Result};
+use crate::observe::{Observer, Silent, check};
 use crate::points::{Points, Real};
 
 /// Neighbours by Euclidean distance.
@@ -20,6 +21,17 @@ pub fn rerank<R: Real>(
     candidates: &Neighbors,
     k: usize,
 ) -> Result<Reranked> {
+    rerank_observed(queries, points, candidates, k, &Silent)
+}
+
+/// As [`rerank`], asking `observer` at each row whether to go on.
+pub fn rerank_observed<R: Real>(
+    queries: &Points<R>,
+    points: &Points<R>,
+    candidates: &Neighbors,
+    k: usize,
+    observer: &dyn Observer,
+) -> Result<Reranked> {
     if queries.d() != points.d() {
         return Err(Error::Columns { got: queries.d(), expected: points.d() });
     }
@@ -31,11 +43,12 @@ pub fn rerank<R: Real>(
         });
     }
     let d = points.d();
-    let neighbors = (0..queries.n())
+    let neighbors: Result<Vec<Vec<(u32, f64)>>> = (0..queries.n())
         .into_par_iter()
         .map_init(
             || (vec![0.0f64; d], vec![0.0f64; d]),
             |(query, point), row| {
+                check(observer)?;
                 queries.copy_row(row, query);
                 let mut found: Vec<(u32, f64)> = candidates
                     .row(row)
@@ -50,9 +63,9 @@ pub fn rerank<R: Real>(
                     .collect();
                 found.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
                 found.truncate(k);
-                found
+                Ok(found)
             },
         )
         .collect();
-    Ok(Reranked { neighbors })
+    Ok(Reranked { neighbors: neighbors? })
 }

@@ -23,7 +23,7 @@ use crate::affinity::{Affinity, Diagonal, LinearAffinity, SparseAffinity};
 use crate::error::{Error, Result, parameter};
 use crate::kernel::LeafMatrix;
 use crate::metrics::Scores;
-use crate::observe::{Observer, Stage, check};
+use crate::observe::{Observer, Quiet, Stage, check};
 use crate::spectral::{Method, ncut_value};
 
 pub use grid::{coarse_bandwidths, medium_bandwidths, paper_bandwidths, paper_thresholds};
@@ -191,7 +191,7 @@ impl Sweep {
         let mut solved = Vec::with_capacity(settings * self.methods.len());
         for (number, beta1) in thresholds.iter().enumerate() {
             check(observer)?;
-            let kernel = leaves.sparse(*beta1)?;
+            let kernel = leaves.sparse_observed(*beta1, &Quiet(observer))?;
             let base = SparseAffinity::paper(&kernel, self.beta2[0], self.diagonal)?;
             drop(kernel);
             let stretches: Result<Vec<Vec<Solved>>> = self

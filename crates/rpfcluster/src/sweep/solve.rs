@@ -3,7 +3,7 @@
 use super::{SAME, Solved, Sweep};
 use crate::affinity::SparseAffinity;
 use crate::error::Result;
-use crate::observe::{Observer, Silent, Stage, check};
+use crate::observe::{Observer, Quiet, Stage, check};
 use crate::spectral::{Embedding, Hints, SpectralParams, embed, label};
 
 /// Fewer points than this are solved densely: the block method would not be faster even from a good start.
@@ -63,6 +63,7 @@ impl Sweep {
         bandwidths: &[f64],
         observer: &dyn Observer,
     ) -> Result<Vec<Solved>> {
+        let quiet = Quiet(observer);
         let mut affinity = base.clone();
         let mut last: Option<(f64, Embedding)> = None;
         let mut found: Vec<Solved> = Vec::with_capacity(bandwidths.len() * self.methods.len());
@@ -89,12 +90,12 @@ impl Sweep {
                 let start = last.take();
                 let hints = Hints { start: start.as_ref().map(|(_, e)| e), similarity: None };
                 let mut dense_below = DENSE;
-                let mut wide = embed(&affinity, &self.spectral(columns, 0), &hints, &Silent);
+                let mut wide = embed(&affinity, &self.spectral(columns, 0), &hints, &quiet);
                 if n <= DENSE_RESCUE && wide.as_ref().is_ok_and(|e| !e.converged) {
                     // The parts of recursive cuts are as crowded as the whole.
                     dense_below = DENSE_RESCUE;
                     let params = SpectralParams { dense_below, ..self.spectral(columns, 0) };
-                    wide = embed(&affinity, &params, &Hints::default(), &Silent);
+                    wide = embed(&affinity, &params, &Hints::default(), &quiet);
                 }
                 match wide {
                     Ok(wide) => {
@@ -103,7 +104,7 @@ impl Sweep {
                             let params = SpectralParams { dense_below, ..self.spectral(self.k, method) };
                             found.push(Solved {
                                 at: at(method),
-                                labels: label(&affinity, &embedding, &params, &Silent),
+                                labels: label(&affinity, &embedding, &params, &quiet),
                                 eigengap,
                                 converged: embedding.converged,
                                 reused: false,

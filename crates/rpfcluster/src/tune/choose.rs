@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::forest::Forest;
 use crate::kernel::{LeafMatrix, Neighbors};
 use crate::metrics::Scores;
-use crate::observe::{Observer, Silent, Stage, check};
+use crate::observe::{Observer, Quiet, Stage, check};
 use crate::spectral::{Embedding, Method, SpectralParams};
 
 /// Residual at which a trial's eigenvectors are good enough to compare partitions.
@@ -75,7 +75,7 @@ pub(crate) fn choose(forest: &Forest, params: &RpfCluster, observer: &dyn Observ
         ..params.spectral_params(method)
     };
     observer.begin(Stage::Tune, grid.len() as u64);
-    let mut lab = Bench { forest, spectral, kept: None };
+    let mut lab = Bench { forest, spectral, kept: None, observer: Quiet(observer) };
     let mut tried = Vec::new();
     let mut last_error = None;
     for setting in grid {
@@ -99,6 +99,7 @@ pub(crate) fn choose(forest: &Forest, params: &RpfCluster, observer: &dyn Observ
     if half > 0 {
         let first = lab.partition(&winner.setting, 0..half);
         let second = lab.partition(&winner.setting, half..forest.trees());
+        check(observer)?;
         if let (Ok(first), Ok(second)) = (first, second) {
             let apart = ari(&first, &second)?;
             winner.stability =
@@ -135,6 +136,7 @@ struct Bench<'a> {
     forest: &'a Forest,
     spectral: SpectralParams,
     kept: Option<Kept>,
+    observer: Quiet<'a>,
 }
 
 struct Kept {
@@ -160,7 +162,7 @@ impl Bench<'_> {
                 // The longest list serves the shorter ones.
                 if kept.neighbors.as_ref().is_none_or(|n| n.k() < top.min(kept.leaves.n().saturating_sub(1)))
                 {
-                    kept.neighbors = Some(kept.leaves.top_k(top.max(20))?);
+                    kept.neighbors = Some(kept.leaves.top_k_observed(top.max(20), &self.observer)?);
                 }
                 match &kept.neighbors {
                     Some(neighbors) => Box::new(SparseAffinity::top_k(neighbors, top, power)?),
@@ -168,7 +170,7 @@ impl Bench<'_> {
                 }
             }
             _ => {
-                let pairs: Pairs = pairs(&kept.leaves, &setting.affinity, &Silent)?;
+                let pairs: Pairs = pairs(&kept.leaves, &setting.affinity, &self.observer)?;
                 crate::cluster::fit::affinity(&kept.leaves, &pairs, &setting.affinity)?
             }
         };
@@ -178,7 +180,8 @@ impl Bench<'_> {
         };
         let start = kept.last.as_ref().filter(|(last, _)| Some(*last) == top).map(|(_, embedding)| embedding);
         let mut seconds = Seconds::default();
-        let found = cut(&kept.leaves, affinity.as_ref(), &self.spectral, start, &mut seconds, &Silent)?;
+        let found =
+            cut(&kept.leaves, affinity.as_ref(), &self.spectral, start, &mut seconds, &self.observer)?;
         kept.last = top.map(|top| (top, found.embedding));
         Ok(found.labels)
     }

@@ -7,19 +7,26 @@
 
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use crate::affinity::SparseAffinity;
 use crate::cluster::{AffinityParams, RpfCluster};
 use crate::error::Result;
 use crate::forest::Forest;
 use crate::kernel::LeafMatrix;
 use crate::metrics::Scores;
-use crate::observe::{Observer, Silent, Stage, check};
+use crate::observe::{Observer, Quiet, Stage, check};
 use crate::points::{Points, Real};
 use crate::rng::{Purpose, Stream, sample_rows};
 use crate::spectral::{Embedding, Hints, SpectralParams, embed, label};
 
 /// Rows K is chosen on.
 const ROWS: usize = 3000;
+/// Tables with more columns are looked at through [`DIRECTIONS`] random ones: a sample of a wide sparse table must not
+/// be laid out in full.
+const WIDE: usize = 4096;
+/// Random projections that stand for the columns of a wide table; distances between rows hardly change.
+const DIRECTIONS: usize = 256;
 /// Clouds without clusters that are grown for comparison.
 const CLOUDS: usize = 3;
 /// A leak smaller than this share of a cloud's first is no leak: what is left between clusters that do not touch.
@@ -70,10 +77,7 @@ pub(crate) fn choose_k<R: Real>(
     observer: &dyn Observer,
 ) -> Result<KChoice> {
     let rows = sample_rows(params.seed, points.n(), ROWS);
-    let mut values = vec![0.0f64; rows.len() * points.d()];
-    for (&row, out) in rows.iter().zip(values.chunks_exact_mut(points.d())) {
-        points.copy_row(row as usize, out);
-    }
+    let (values, d) = laid_out(points, &rows, params.seed);
     let sample = (rows.len() < points.n()).then_some(rows.len());
     // Fewer rows than a few leaves say nothing about clusters.
     let most = max_k.min(rows.len() / 5);
@@ -82,20 +86,21 @@ pub(crate) fn choose_k<R: Real>(
     }
     let base = params.fixed_min_node(rows.len()).min(super::MIN_NODES[0]);
     observer.begin(Stage::Tune, 1 + CLOUDS as u64);
-    let data = Points::new(&values, rows.len(), points.d())?;
-    let forest = Forest::grow(&data, &params.forest_params(base))?;
-    let whole = look(&forest, 0..forest.trees(), params, most)?;
+    let data = Points::new(&values, rows.len(), d)?;
+    let quiet = Quiet(observer);
+    let forest = Forest::grow_observed(&data, &params.forest_params(base), &quiet)?;
+    let whole = look(&forest, 0..forest.trees(), params, most, &quiet)?;
     let half = (forest.trees() / 2).max(1);
-    let first = look(&forest, 0..half, params, most)?;
-    let second = look(&forest, forest.trees() - half..forest.trees(), params, most)?;
+    let first = look(&forest, 0..half, params, most, &quiet)?;
+    let second = look(&forest, forest.trees() - half..forest.trees(), params, most, &quiet)?;
     observer.advance(Stage::Tune, 1);
     let mut clouds = Vec::with_capacity(CLOUDS);
     for number in 0..CLOUDS {
         check(observer)?;
-        let cloud = cloud_like(&values, points.d(), params.seed, number as u64);
-        let cloud = Points::new(&cloud, rows.len(), points.d())?;
-        let forest = Forest::grow(&cloud, &params.forest_params(base))?;
-        clouds.push(leaks(&look(&forest, 0..forest.trees(), params, most)?.embedding));
+        let cloud = cloud_like(&values, d, params.seed, number as u64);
+        let cloud = Points::new(&cloud, rows.len(), d)?;
+        let forest = Forest::grow_observed(&cloud, &params.forest_params(base), &quiet)?;
+        clouds.push(leaks(&look(&forest, 0..forest.trees(), params, most, &quiet)?.embedding));
         observer.advance(Stage::Tune, 1);
     }
     let seen = leaks(&whole.embedding);
@@ -107,7 +112,8 @@ pub(crate) fn choose_k<R: Real>(
     for k in 2..=most {
         let usual = clouds.iter().map(|c| factor(c, k)).sum::<f64>() / CLOUDS as f64;
         let gap = (factor(&seen, k) - usual).exp();
-        let stability = Scores::new(&first.labels(k, params)?, &second.labels(k, params)?)?.ari;
+        let stability =
+            Scores::new(&first.labels(k, params, &quiet)?, &second.labels(k, params, &quiet)?)?.ari;
         candidates.push(KCandidate { k, gap, stability, score: gap.min(CLEAR).ln() * stability.max(0.0) });
     }
     candidates.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.k.cmp(&a.k)));
@@ -121,6 +127,40 @@ pub(crate) fn choose_k<R: Real>(
     Ok(KChoice { k, sure: sure.clamp(0.0, 1.0), sample, candidates })
 }
 
+/// Some rows as dense values, and their width: their own columns, or random projections where there are too many.
+/// A sum runs along a row in the order of its columns, so that sparse and dense rows give the same bits.
+fn laid_out<R: Real>(points: &Points<R>, rows: &[u32], seed: u64) -> (Vec<f64>, usize) {
+    let d = points.d();
+    if d <= WIDE {
+        let mut values = vec![0.0f64; rows.len() * d];
+        for (&row, out) in rows.iter().zip(values.chunks_exact_mut(d)) {
+            points.copy_row(row as usize, out);
+        }
+        return (values, d);
+    }
+    let mut values = vec![0.0f64; rows.len() * DIRECTIONS];
+    // Huge and tiny values are brought to one, so that no sum can overflow; a forest sees no scale.
+    let scale = if points.largest() > 0.0 { points.largest() } else { 1.0 };
+    const TOGETHER: usize = 8;
+    let mut directions = vec![[0.0f64; TOGETHER]; d];
+    let mut normals = vec![0.0; d];
+    for first in (0..DIRECTIONS).step_by(TOGETHER) {
+        for lane in 0..TOGETHER {
+            Stream::new(seed, Purpose::Sample, 2, (first + lane) as u64).normals(&mut normals);
+            directions.iter_mut().zip(&normals).for_each(|(r, z)| r[lane] = *z);
+        }
+        values.par_chunks_exact_mut(DIRECTIONS).zip(rows).for_each(|(out, &row)| {
+            let mut sums = [0.0; TOGETHER];
+            points.each_value(row as usize, |column, value| {
+                let value = value.to_f64() / scale;
+                sums.iter_mut().zip(&directions[column]).for_each(|(s, r)| *s += value * r);
+            });
+            out[first..first + TOGETHER].copy_from_slice(&sums);
+        });
+    }
+    (values, DIRECTIONS)
+}
+
 /// A graph and its largest eigenpairs.
 struct Look {
     affinity: SparseAffinity,
@@ -128,7 +168,7 @@ struct Look {
 }
 
 impl Look {
-    fn labels(&self, k: usize, params: &RpfCluster) -> Result<Vec<u32>> {
+    fn labels(&self, k: usize, params: &RpfCluster, quiet: &Quiet) -> Result<Vec<u32>> {
         let spectral = SpectralParams { restarts: 5, ..params.spectral_params(Default::default()) };
         let spectral = SpectralParams { k, ..spectral };
         // The first k columns are the embedding for k clusters, unless the graph falls apart.
@@ -136,26 +176,32 @@ impl Look {
             &self.affinity,
             &spectral,
             &Hints { start: Some(&self.embedding), similarity: None },
-            &Silent,
+            quiet,
         )?;
-        label(&self.affinity, &few, &spectral, &Silent)
+        label(&self.affinity, &few, &spectral, quiet)
     }
 }
 
-fn look(forest: &Forest, trees: std::ops::Range<usize>, params: &RpfCluster, most: usize) -> Result<Look> {
+fn look(
+    forest: &Forest,
+    trees: std::ops::Range<usize>,
+    params: &RpfCluster,
+    most: usize,
+    quiet: &Quiet,
+) -> Result<Look> {
     let leaves: Arc<LeafMatrix> = Arc::new(forest.leaves_of_trees(trees, forest.params().min_node)?);
     let (top, power) = match params.fixed_affinity() {
         AffinityParams::TopK { .. } => (params.top.unwrap_or(TOP), params.power.unwrap_or(POWER)),
         _ => (TOP, POWER),
     };
-    let affinity = SparseAffinity::top_k(&leaves.top_k(top)?, top, power)?;
+    let affinity = SparseAffinity::top_k(&leaves.top_k_observed(top, quiet)?, top, power)?;
     let spectral = SpectralParams {
         k: most + 1,
         tolerance: 1e-5,
         max_iterations: 1000,
         ..params.spectral_params(Default::default())
     };
-    let embedding = embed(&affinity, &spectral, &Hints::default(), &Silent)?;
+    let embedding = embed(&affinity, &spectral, &Hints::default(), quiet)?;
     Ok(Look { affinity, embedding })
 }
 
