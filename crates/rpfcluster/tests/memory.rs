@@ -60,11 +60,11 @@ fn held(params: &RpfCluster, points: &Points<f64>) -> u64 {
 #[test]
 fn a_fit_needs_no_more_than_the_formula_says_and_not_much_less() {
     let mut wrong = Vec::new();
-    for (n, d) in [(20_000, 10), (60_000, 10), (20_000, 20)] {
+    for (n, d) in [(20_000, 20), (60_000, 10)] {
         let made = Shape::Blobs { k: 8, d, sd: 3.0 }.generate(n, 1);
         let points = Points::new(&made.values, n, d).unwrap();
         for affinity in [AffinityKind::Linear, AffinityKind::TopK] {
-            for (trees, k) in [(20, 3), (20, 8), (20, 20), (100, 8)] {
+            for (trees, k) in [(20, 20), (100, 8)] {
                 let open = RpfCluster { tune: false, threads: Some(2), ..Default::default() };
                 let params = RpfCluster { k, trees, affinity: Some(affinity), ..open };
                 let (seen, stated) = (held(&params, &points), params.memory_needed(n, d, size_of::<f64>()));
