@@ -11,8 +11,9 @@ help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 include python/python.mk
+include crates/rpfcluster-report/browser/browser.mk
 
-test: format lint doc rust python ## every test there is
+test: format lint doc rust pages python ## every test there is
 
 format: ## layout of the source
 	$(CARGO) fmt --all --check
