@@ -4,7 +4,7 @@
 use rpfcluster::affinity::SparseAffinity;
 use rpfcluster::spectral::{self, Hints, SpectralParams};
 use rpfcluster::tune::{self, Recipe};
-use rpfcluster::{Fitted, Forest, LeafMatrix, Observer, Points};
+use rpfcluster::{Fitted, Forest, LeafMatrix, Observer, Points, Silent};
 
 use super::sample;
 use super::similar::{self, Similar};
@@ -118,8 +118,12 @@ fn of_matrix(
     let mut found = Vec::new();
     for &k in ks {
         let params = SpectralParams { k, ..params.clone() };
-        let cut = spectral::embed(&affinity, &params, &Hints::default(), observer)
-            .and_then(|embedding| spectral::label(&affinity, &embedding, &params, observer));
+        if observer.cancelled() {
+            return Err(rpfcluster::Error::Cancelled.into());
+        }
+        // Silent: bars of so many short steps would only flicker.
+        let cut = spectral::embed(&affinity, &params, &Hints::default(), &Silent)
+            .and_then(|embedding| spectral::label(&affinity, &embedding, &params, &Silent));
         match cut {
             Ok(labels) => found.push(Found {
                 k,
@@ -127,7 +131,6 @@ fn of_matrix(
                 labels: shown.iter().map(|&i| labels[i]).collect(),
                 stability: None,
             }),
-            Err(rpfcluster::Error::Cancelled) => return Err(rpfcluster::Error::Cancelled.into()),
             // Fewer distinct points than that: this K cannot be had.
             Err(_) => {}
         }

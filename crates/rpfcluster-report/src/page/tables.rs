@@ -213,9 +213,9 @@ pub fn evidence(report: &Report) -> String {
         );
         for c in k.candidates.iter().take(LISTED) {
             let class = if c.k == k.k { "n most" } else { "n" };
-            let _ = write!(
+            let _ = writeln!(
                 body,
-                "<tr><td class=\"{class}\">{}<td class=\"n\">{}<td class=\"n\">{:.2}<td class=\"n\">{:.3}</tr>\n",
+                "<tr><td class=\"{class}\">{}<td class=\"n\">{}<td class=\"n\">{:.2}<td class=\"n\">{:.3}</tr>",
                 c.k,
                 number(c.gap),
                 c.stability,
@@ -236,9 +236,9 @@ pub fn evidence(report: &Report) -> String {
         for (at, c) in choice.candidates.iter().take(LISTED).enumerate() {
             let sizes: Vec<String> = c.sizes.iter().take(8).map(usize::to_string).collect();
             let class = if at == 0 { " class=\"most\"" } else { "" };
-            let _ = write!(
+            let _ = writeln!(
                 body,
-                "<tr><td{class}>{}<td class=\"n\">{}<td class=\"n\">{:.3}<td class=\"n\">{}{}</tr>\n",
+                "<tr><td{class}>{}<td class=\"n\">{}<td class=\"n\">{:.3}<td class=\"n\">{}{}</tr>",
                 setting(&c.affinity),
                 c.min_node,
                 c.agreement,

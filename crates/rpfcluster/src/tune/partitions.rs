@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::forest::Forest;
 use crate::kernel::LeafMatrix;
 use crate::metrics::Scores;
-use crate::observe::{Observer, Silent, check};
+use crate::observe::{Observer, Silent, Stage, check};
 use crate::spectral::{Embedding, Hints, Method, SpectralParams, embed, label};
 
 /// Good enough to compare partitions by.
@@ -50,25 +50,28 @@ pub fn partitions(
     observer: &dyn Observer,
 ) -> Result<Vec<Partition>> {
     let Some(&most) = ks.last() else { return Ok(Vec::new()) };
+    observer.begin(Stage::Tune, ks.len() as u64);
     let (trees, half) = (forest.trees(), forest.trees() / 2);
-    let whole = Look::new(forest, 0..trees, recipe, params, most, observer)?;
+    let whole = Look::new(forest, 0..trees, recipe, params, most)?;
     let halves = if half > 0 {
-        let first = Look::new(forest, 0..half, recipe, params, most, observer)?;
-        Some((first, Look::new(forest, trees - half..trees, recipe, params, most, observer)?))
+        let first = Look::new(forest, 0..half, recipe, params, most)?;
+        Some((first, Look::new(forest, trees - half..trees, recipe, params, most)?))
     } else {
         None
     };
     let mut found = Vec::with_capacity(ks.len());
     for &k in ks {
         check(observer)?;
-        let Some(labels) = whole.labels(k, observer)? else { continue };
+        let Some(labels) = whole.labels(k)? else { continue };
         let apart = match &halves {
-            Some((first, second)) => first.labels(k, observer)?.zip(second.labels(k, observer)?),
+            Some((first, second)) => first.labels(k)?.zip(second.labels(k)?),
             None => None,
         };
         let stability = apart.map(|(a, b)| Scores::new(&a, &b).map(|s| s.ari)).transpose()?;
         found.push(Partition { k, labels, stability });
+        observer.advance(Stage::Tune, 1);
     }
+    observer.end(Stage::Tune);
     Ok(found)
 }
 
@@ -87,10 +90,9 @@ impl Look {
         recipe: Recipe,
         params: &RpfCluster,
         most: usize,
-        observer: &dyn Observer,
     ) -> Result<Self> {
         let leaves = Arc::new(forest.leaves_of_trees(trees, recipe.min_node)?);
-        let affinity = recipe.affinity.build(&leaves, observer)?;
+        let affinity = recipe.affinity.build(&leaves, &Silent)?;
         let spectral = SpectralParams {
             k: most.min(leaves.n()),
             restarts: 5,
@@ -101,19 +103,19 @@ impl Look {
         // In one piece, the first k of many eigenvectors are those for k clusters.
         let connected = affinity.components().is_none_or(|c| c.count() == 1);
         let wide = if connected {
-            possible(embed(affinity.as_ref(), &spectral, &Hints::default(), observer))?
+            possible(embed(affinity.as_ref(), &spectral, &Hints::default(), &Silent))?
         } else {
             None
         };
         Ok(Look { leaves, affinity, spectral, wide })
     }
 
-    fn labels(&self, k: usize, observer: &dyn Observer) -> Result<Option<Vec<u32>>> {
+    fn labels(&self, k: usize) -> Result<Option<Vec<u32>>> {
         let spectral = SpectralParams { k, ..self.spectral.clone() };
         let affinity = self.affinity.as_ref();
         match &self.wide {
             Some(wide) if k <= wide.k() => {
-                let Some(mut labels) = possible(label(affinity, &wide.first(k), &spectral, observer))? else {
+                let Some(mut labels) = possible(label(affinity, &wide.first(k), &spectral, &Silent))? else {
                     return Ok(None);
                 };
                 unite_twins(&self.leaves, &mut labels, k);
