@@ -1,7 +1,8 @@
 //! The native half of the Python package: translation only, no algorithm lives here.
 //!
 //! `data` turns numpy arrays into views without copying them, `gate` is the one way into long work (the GIL released,
-//! Ctrl-C heard, errors mapped), `forest` and `cluster` are the two classes, `functions` the rest. What users see, the
+//! Ctrl-C heard, errors mapped), `forest` and `cluster` are the two classes, `report` the page, `functions` the
+//! rest. What users see, the
 //! scikit-learn estimators, is python/rpfcluster.
 
 mod cluster;
@@ -9,6 +10,7 @@ mod data;
 mod forest;
 mod functions;
 mod gate;
+mod report;
 
 use pyo3::prelude::*;
 
