@@ -12,8 +12,9 @@ help: ## this list
 
 include python/python.mk
 include bench/bench.mk
+include crates/rpfcluster-report/browser/browser.mk
 
-test: format lint doc rust instructions python ## every test there is
+test: format lint doc rust instructions pages python ## every test there is
 
 format: ## layout of the source
 	$(CARGO) fmt --all --check

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _rpfcluster
 from ._common import Array, check_data, is_sparse, native, one_of, open_number, progress_of, seed_of, threads_of, whole
+from ._report import write_report
 
 AFFINITIES = ("auto", "paper", "linear", "top-k")
 
@@ -289,6 +291,22 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         cluster = self._placing()
         X = check_data(self, X, reset=False)
         return cluster.predict(native(X), progress_of(self.verbose))
+
+    def report(self, path: str | os.PathLike[str], X: Any = None, y: Any = None) -> None:
+        """Write a page to look at: clusters, embedding, similarity, other numbers of clusters, doubtful rows.
+
+        One file that needs nothing else and fetches nothing.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to write it.
+        X : array-like of shape (n_samples, n_features), default=None
+            The rows that were fitted; without them the page cannot say what the clusters are like.
+        y : array-like of shape (n_samples,), default=None
+            Known classes, to set beside the clusters.
+        """
+        write_report(self, self._placing(), path, X, y)
 
     def transform(self, X: Any) -> Array:
         """Return the spectral embedding of each row of X, shape (n_samples, n_clusters)."""

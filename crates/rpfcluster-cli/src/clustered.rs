@@ -152,14 +152,6 @@ impl Clustered {
         Ok(Some(Scores::of(&Contingency::new(self.labels(), &classes.codes)?)?))
     }
 
-    /// The similarity of two points, from 0 to 1 for rows of a table.
-    pub fn similarity(&self, i: usize, j: usize) -> f64 {
-        match &self.basis {
-            Basis::Rows { fitted, .. } => fitted.leaves().pair(i, j),
-            Basis::Matrix { similarity, .. } => similarity.get(i, j),
-        }
-    }
-
     /// The similarity that was cut, in words.
     pub fn affinity(&self) -> String {
         match &self.basis {
@@ -289,23 +281,4 @@ pub fn affinity(fitted: &Fitted) -> String {
         }
         AffinityParams::TopK { top, power } => format!("top-k (top {top}, power {power})"),
     }
-}
-
-/// Eigenvectors of the random walk, n x (k - 1): those of the normalised affinity over the root of the degree, the
-/// first, which is constant on a connected graph, left out; scaled so that a coordinate's mean square is one.
-pub fn coordinates(embedding: &Embedding) -> Vec<f64> {
-    let (n, k) = (embedding.n(), embedding.k());
-    let mut out = Vec::with_capacity(n * (k - 1));
-    for i in 0..n {
-        let degree = embedding.degrees[i];
-        let scale = if degree > 0.0 { 1.0 / degree.sqrt() } else { 0.0 };
-        out.extend(embedding.row(i)[1..].iter().map(|v| v * scale));
-    }
-    let width = k - 1;
-    for column in 0..width {
-        let square = (0..n).fold(0.0, |s, i| s + out[i * width + column] * out[i * width + column]);
-        let scale = if square > 0.0 { (n as f64 / square).sqrt() } else { 0.0 };
-        (0..n).for_each(|i| out[i * width + column] *= scale);
-    }
-    out
 }

@@ -93,6 +93,15 @@ impl From<DataError> for Failure {
     }
 }
 
+impl From<rpfcluster_report::Error> for Failure {
+    fn from(error: rpfcluster_report::Error) -> Self {
+        match error {
+            rpfcluster_report::Error::Library(error) => error.into(),
+            other => Failure::Data(other.to_string()),
+        }
+    }
+}
+
 impl From<rpfcluster_reproduce::Error> for Failure {
     fn from(error: rpfcluster_reproduce::Error) -> Self {
         use rpfcluster_reproduce::Error;

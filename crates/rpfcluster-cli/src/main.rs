@@ -12,11 +12,13 @@ mod kernel_file;
 mod labels_file;
 mod model;
 mod output;
+mod plot_bars;
 mod progress;
 mod report;
 mod resolve;
 mod session;
 mod summary;
+mod sweep_map;
 
 fn main() -> std::process::ExitCode {
     exit::guarded(|| {

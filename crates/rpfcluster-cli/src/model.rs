@@ -73,6 +73,14 @@ impl Model {
         }
     }
 
+    /// The clustering as one's own, when there is one.
+    pub fn into_fitted(self) -> Option<Fitted> {
+        match self.held {
+            Held::Forest(_) => None,
+            Held::Clustering(fitted) => Some(*fitted),
+        }
+    }
+
     /// The clustering as one's own, its work on so many threads.
     pub fn into_clustering(self, path: &Path, threads: Option<usize>) -> Outcome<(Fitted, Meta)> {
         let meta = self.columns(path)?.clone();

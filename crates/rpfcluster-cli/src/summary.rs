@@ -36,6 +36,9 @@ pub fn text(clustered: &Clustered, seconds: f64) -> Outcome<String> {
     for (name, value) in choices(clustered) {
         text += &line(name, &value);
     }
+    if let Some(confidence) = confidence(clustered) {
+        text += &line("confidence", &confidence);
+    }
     let e = clustered.embedding();
     let shown: Vec<String> = e.eigenvalues.iter().take(8).map(|v| format!("{v:.4}")).collect();
     let more = if e.k() > shown.len() { " …" } else { "" };
@@ -46,6 +49,25 @@ pub fn text(clustered: &Clustered, seconds: f64) -> Outcome<String> {
         &format!("{}{more} ({solver}, {sure}, residual {:.0e})", shown.join(" "), e.residual),
     );
     Ok(text)
+}
+
+/// Rows up to which the summary asks the forest how sure it is; of more it would take longer than a summary may.
+const ASKED_BELOW: usize = 100_000;
+
+/// How sure the forest is of its rows.
+fn confidence(clustered: &Clustered) -> Option<String> {
+    if clustered.k() < 2 || clustered.n() > ASKED_BELOW {
+        return None;
+    }
+    let mut all = clustered.confidence()?;
+    let low = all.iter().filter(|c| **c < 0.5).count();
+    let at = all.len() / 2;
+    let (_, median, _) = all.select_nth_unstable_by(at, f64::total_cmp);
+    let median = *median;
+    Some(format!(
+        "median {median:.2}; {low} of {} rows below one half (1 is deep inside a cluster)",
+        all.len()
+    ))
 }
 
 /// What was left to the program, what it took, and how clear the choice was.
@@ -82,6 +104,9 @@ pub fn choices(clustered: &Clustered) -> Vec<(&'static str, String)> {
 /// Below this agreement of the two halves of a forest the clusters owe much to chance.
 const WEAK: f64 = 0.6;
 
+/// Below this lead over the next a chosen number of clusters is not clear.
+const UNSURE: f64 = 0.1;
+
 /// Sentences on what to distrust.
 pub fn warnings(clustered: &Clustered) -> Vec<String> {
     let e = clustered.embedding();
@@ -105,6 +130,20 @@ pub fn warnings(clustered: &Clustered) -> Vec<String> {
             "hint: the structure is weak: labels from two halves of the forest agree only to {stability:.2} (1 is the \
              same); try another -k, --standardize all, or fewer columns"
         ));
+    }
+    if let Some(k) = clustered.evidence().and_then(|e| e.k.as_ref()) {
+        if k.k == 1 {
+            let most = k.candidates.iter().map(|c| c.k).max().unwrap_or(1);
+            sentences.push(format!(
+                "hint: no number of clusters up to {most} stands out from a cloud without clusters; there may be none"
+            ));
+        } else if k.sure < UNSURE {
+            let next = k.candidates.iter().find(|c| c.k != k.k).map_or(1, |c| c.k);
+            sentences.push(format!(
+                "hint: the number of clusters is not clear: {next} is nearly as good as {}; look at both",
+                k.k
+            ));
+        }
     }
     let smallest = clustered.sizes().into_iter().min().unwrap_or(0);
     if smallest * 200 < clustered.n() && clustered.n() >= 400 && clustered.k() > 1 {

@@ -24,18 +24,24 @@ fn the_page_has_every_section() {
     let page = page(&room, "cluster iris.csv -k 3 --label species");
     let parts = [
         "150 rows with 4 columns in 3 clusters",
+        "The clusters hold",
+        "<h2>How many clusters</h2>",
         "<h2>Clusters</h2>",
         "<b>petal_length</b>",
+        "<h2>Typical rows</h2>",
         "<h2>Embedding</h2>",
         "<h2>Similarity</h2>",
-        "data:image/png;base64,",
+        "<h2>How well rows fit their clusters</h2>",
+        "<h2>Doubtful rows</h2>",
+        "<h2>What was chosen, and why</h2>",
         "<h2>Eigenvalues</h2>",
         "gap 0.",
         "<h2>Agreement with known classes</h2>",
         "<th>versicolor",
         "<h2>How it was made</h2>",
         "rpf cluster iris.csv -k 3 --label species --report r.html -o l.csv --seed 0",
-        "prefers-color-scheme: dark",
+        "color-scheme: light dark",
+        "@media print",
         "width=device-width",
     ];
     for part in parts {
@@ -46,6 +52,67 @@ fn the_page_has_every_section() {
     let axes: Vec<&str> =
         data["axes"].as_array().unwrap().iter().map(|a| a["name"].as_str().unwrap()).collect();
     assert!(axes.contains(&"eigenvector 2") && axes.contains(&"petal_width"), "{axes:?}");
+    assert!(axes.contains(&"confidence"), "{axes:?}");
+    // Every K from 2 to 10, the run's own with the run's own labels, each with what is known of it.
+    let each = data["partitions"]["each"].as_array().unwrap();
+    assert_eq!(
+        each.iter().map(|p| p["k"].as_u64().unwrap()).collect::<Vec<_>>(),
+        (2..=10).collect::<Vec<_>>()
+    );
+    for partition in each {
+        assert_eq!(partition["labels"].as_array().unwrap().len(), 150);
+        assert_eq!(partition["silhouette"].as_array().unwrap().len(), 150);
+        assert!((-1.0..=1.0).contains(&partition["stability"].as_f64().unwrap()));
+        assert_eq!(partition["run"], partition["k"] == 3);
+        if partition["k"] == 3 {
+            assert_eq!(partition["labels"], data["clusters"]);
+            assert_eq!(partition["colours"], serde_json::json!([0, 1, 2]));
+        }
+    }
+    assert_eq!(data["heat"]["members"].as_array().unwrap().len(), 150);
+}
+
+#[test]
+fn a_report_says_the_same_on_any_number_of_threads() {
+    let room = Room::new();
+    let one = data(&page(&room, "cluster iris.csv -k 3 --label species --threads 1"));
+    assert_eq!(one, data(&page(&room, "cluster iris.csv -k 3 --label species --threads 2")));
+}
+
+#[test]
+fn a_search_has_a_page_with_its_map() {
+    let room = Room::new();
+    room.rpf("sweep iris.csv -k 3 --label species --trees 60 --report r.html").done();
+    let page = String::from_utf8(room.bytes("r.html")).unwrap();
+    assert!(page.contains("<h2>Thresholds and bandwidths</h2>") && page.contains("picked without labels: "));
+    assert!(page.contains("best by labels: ") && page.contains("rpf sweep iris.csv"));
+    room.rpf("sweep iris.csv -k 3 --drop species --trees 60 --report r.html").done();
+    let page = String::from_utf8(room.bytes("r.html")).unwrap();
+    assert!(page.contains("agreement with the pick") && !page.contains("best by labels"));
+}
+
+#[test]
+fn a_matrix_has_a_page_too() {
+    let room = Room::new();
+    room.rpf("kernel iris.csv --label species -o s.npz").done();
+    let page = page(&room, "cluster s.npz -k 3 --precomputed");
+    let data = data(&page);
+    assert_eq!(data["partitions"]["each"].as_array().unwrap().len(), 9);
+    assert!(data["partitions"]["each"][0]["stability"].is_null());
+    assert!(page.contains("Similarity as given") && !page.contains("Doubtful rows"));
+}
+
+#[test]
+fn a_class_for_every_row_does_not_make_the_page_long() {
+    let room = Room::new();
+    let long = "x".repeat(5000);
+    let rows: String = (0..3000)
+        .map(|i| format!("{},{},{long}{i}\n", f64::from(i % 3) * 9.0 + f64::from(i) * 1e-3, i % 7))
+        .collect();
+    room.put("wide.csv", format!("{long},b,class\n{rows}"));
+    let page = page(&room, "cluster wide.csv -k 3 --label class --trees 30");
+    assert!(page.len() < 2_000_000, "{}", page.len());
+    assert!(page.contains("2800 others"));
 }
 
 #[test]
@@ -89,11 +156,12 @@ fn many_rows_are_sampled_and_the_page_says_so() {
     let room = Room::new();
     room.put("moons.csv", shape_csv(&Shape::Moons, 5000, 1));
     let page = page(&room, "cluster moons.csv -k 2 --label class --trees 50");
-    assert!(page.contains("(400 of 5000 rows") && page.contains("(3000 of 5000 rows"));
+    assert!(page.contains("(400 of 5000 rows") && page.contains("a forest of the "));
     assert!(page.len() < 2_000_000, "{}", page.len());
     let data = data(&page);
     let clusters = data["clusters"].as_array().unwrap();
-    assert_eq!(clusters.len(), 3000);
+    assert!((2950..=3050).contains(&clusters.len()), "{}", clusters.len());
+    assert_eq!(data["partitions"]["sample"], clusters.len());
     assert!(clusters.iter().any(|c| c == 0) && clusters.iter().any(|c| c == 1));
 }
 

@@ -107,6 +107,18 @@ impl Cluster {
         Ok(gate(py, progress, |_| in_pool(threads, || self.inner.confidence()))?.into_pyarray(py))
     }
 
+    /// The report page; `about` is the JSON of what Python knows, `table` the rows it was fitted on.
+    #[pyo3(signature = (about, table=None, progress=None))]
+    fn report(
+        &self,
+        py: Python<'_>,
+        about: &str,
+        table: Option<Table<'_>>,
+        progress: Progress,
+    ) -> PyResult<String> {
+        crate::report::page(py, &self.inner, about, table, progress)
+    }
+
     /// The cluster of each new row.
     #[pyo3(signature = (table, progress=None))]
     fn predict<'py>(

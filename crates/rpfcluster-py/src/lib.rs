@@ -1,14 +1,15 @@
 //! The native half of the Python package: translation only, no algorithm lives here.
 //!
 //! `data` turns numpy arrays into views without copying them, `gate` is the one way into long work (the GIL released,
-//! Ctrl-C heard, errors mapped), `forest` and `cluster` are the two classes, `rivals`, `sweep` and `functions` what is no
-//! method of them. What users see, the scikit-learn estimators, is python/rpfcluster.
+//! Ctrl-C heard, errors mapped), `forest` and `cluster` are the two classes, `report` the page, `rivals`, `sweep` and
+//! `functions` what is no method of them. What users see, the scikit-learn estimators, is python/rpfcluster.
 
 mod cluster;
 mod data;
 mod forest;
 mod functions;
 mod gate;
+mod report;
 mod rivals;
 mod sweep;
 

@@ -7,11 +7,11 @@ use rpfcluster::metrics::Scores;
 use rpfcluster::spectral::{Method, SpectralParams, cluster};
 use rpfcluster::sweep::Sweep;
 use rpfcluster::{Forest, ForestParams, Points, Silent};
+use rpfcluster_report::figures::{Group, Panel, heat};
 use rpfcluster_rivals::Gaussian;
 use serde::Serialize;
 
 use crate::Result;
-use crate::heat::{Panel, figure};
 
 /// The paper's figures on Iris, rho_c and rho_r: rpf-kernel, Gaussian kernel.
 pub const PAPER_IRIS: [(f64, f64); 2] = [(96.67, 94.95), (92.00, 90.55)];
@@ -98,13 +98,19 @@ impl Illustrations {
     /// Computes both; the Iris data is the embedded copy, so no file is needed.
     pub fn make() -> Result<Self> {
         let iris = iris_example()?;
-        let names: Vec<(&str, usize)> = iris.species.iter().map(|(s, n)| (s.as_str(), *n)).collect();
+        let groups: Vec<Group> =
+            iris.species.iter().map(|(name, rows)| Group { name: name.clone(), rows: *rows }).collect();
         let panels = [
-            Panel { title: "Gaussian kernel", matrix: &iris.gaussian_matrix },
-            Panel { title: "rpf-kernel", matrix: &iris.rpf_matrix },
+            Panel { title: "Gaussian kernel", values: &iris.gaussian_matrix, groups: &groups },
+            Panel { title: "rpf-kernel", values: &iris.rpf_matrix, groups: &groups },
         ];
-        let heat_maps = figure("iris", &panels, iris.rpf_matrix.len().isqrt(), &names)?;
+        let heat_maps = heat(&panels, &["similarity,", "from 0 to 1"], false)?;
         Ok(Illustrations { nine_points: nine_points()?, iris, heat_maps })
+    }
+
+    /// The two kernels of the Iris data as heat maps beside each other, an SVG.
+    pub fn heat_maps(&self) -> &str {
+        &self.heat_maps
     }
 
     /// File names and contents.

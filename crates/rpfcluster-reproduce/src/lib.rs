@@ -3,16 +3,15 @@
 //! Work is cut into units (data set, preparation, method, seed), each written to the output folder as soon as it is
 //! done: an interrupted run goes on where it stopped, and one set that fails loses nothing else. Everything shown is
 //! made from the units at the end. `effort` what each method is told, `unit` one run, `results` means and spreads,
-//! `tables` CSV, `svg` and `heat` figures, `illustrate` the two small examples, `report` the page, `markdown` the
+//! `tables` CSV, `charts` the bars, `illustrate` the two small examples, `report` the page, `markdown` the
 //! comparison with what the paper states.
 
+mod charts;
 mod effort;
-mod heat;
 mod illustrate;
 mod markdown;
 mod report;
 mod results;
-mod svg;
 mod tables;
 mod unit;
 
@@ -23,8 +22,10 @@ use std::time::Instant;
 use rpfcluster::observe::Observer;
 use rpfcluster_data::catalog::{Entry, Scaling, entries, find};
 use rpfcluster_data::write::to_file;
+use rpfcluster_report::figures::bars;
 use rpfcluster_rivals::Method;
 
+pub use charts::{Metric, chart, colour};
 pub use effort::Effort;
 pub use illustrate::{Illustrations, IrisExample, NinePoints, nine_points};
 pub use markdown::paper_results;
@@ -50,13 +51,8 @@ pub enum Error {
     #[error(transparent)]
     Library(#[from] rpfcluster::Error),
     /// A figure could not be made.
-    #[error("the figure {name}: {problem}")]
-    Figure {
-        /// Which.
-        name: &'static str,
-        /// Why.
-        problem: String,
-    },
+    #[error(transparent)]
+    Figure(#[from] rpfcluster_report::Error),
 }
 
 /// The crate's result.
@@ -218,8 +214,8 @@ impl Reproduction {
             write_text(&self.out.join(name), &text)?;
         }
         let mut figures = vec![
-            ("rho_c.svg", svg::bars(results, svg::Metric::RhoC)),
-            ("rho_r.svg", svg::bars(results, svg::Metric::RhoR)),
+            ("rho_c.svg", bars(&chart(results, Metric::RhoC))),
+            ("rho_r.svg", bars(&chart(results, Metric::RhoR))),
         ];
         figures.extend(illustrations.figures());
         for (name, text) in &figures {

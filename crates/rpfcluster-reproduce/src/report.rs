@@ -2,17 +2,17 @@
 
 use std::fmt::Write;
 
+use rpfcluster_report::escaped as escape;
 use rpfcluster_rivals::Method;
 
 use crate::illustrate::{Illustrations, PAPER_IRIS};
 use crate::results::{Results, SKEWED};
-use crate::svg::escape;
 use crate::tables::{PREPARATIONS, SCORES};
 
-const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:#111;background:#fff}\
-table{border-collapse:collapse;margin:1rem 0;font-variant-numeric:tabular-nums}th,td{padding:.25rem .6rem;border-bottom:1px solid #ddd;text-align:right}\
+const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:light-dark(#111,#e6e9ec);background:light-dark(#fff,#14171a)}:root{color-scheme:light dark}@media print{:root{color-scheme:light}figure,tr{break-inside:avoid}}\
+table{border-collapse:collapse;margin:1rem 0;font-variant-numeric:tabular-nums}th,td{padding:.25rem .6rem;border-bottom:1px solid light-dark(#ddd,#384047);text-align:right}\
 th:first-child,td:first-child{text-align:left}caption{text-align:left;font-weight:bold;padding:.4rem 0}.best{font-weight:bold}.wide{overflow-x:auto}\
-svg{max-width:100%;height:auto}small{color:#444}";
+svg{max-width:100%;height:auto}figure{margin:1rem 0}small{color:light-dark(#444,#a3adb7)}";
 
 /// The whole page.
 pub(crate) fn page(

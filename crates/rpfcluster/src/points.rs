@@ -227,7 +227,10 @@ impl<'a, R: Real> Points<'a, R> {
     }
 
     /// The row as dense values in width `W`, into `out` (length d).
-    pub(crate) fn copy_row<W: Real>(&self, row: usize, out: &mut [W]) {
+    ///
+    /// # Panics
+    /// When there is no such row.
+    pub fn copy_row<W: Real>(&self, row: usize, out: &mut [W]) {
         match self.storage {
             Storage::Dense(values) => {
                 for (to, from) in out.iter_mut().zip(&values[row * self.d..(row + 1) * self.d]) {

@@ -47,7 +47,7 @@ pub struct ClusterArgs {
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
 
-    /// Write a page to look at: clusters, heat map, embedding, eigenvalues
+    /// Write a page to look at: clusters and what sets them apart, embedding, heat map, other numbers of clusters
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
 

@@ -64,7 +64,7 @@ rho_c, which is the paper's protocol, and the partitions most settings agree on;
 --json has them all.
 
 Examples:
-  rpf sweep data.csv -k 3
+  rpf sweep data.csv -k 3 --report sweep.html
   rpf sweep iris.csv -k 3 --label species --json
   rpf sweep iris.csv -k 3 --label species --grid paper --method ncut --trees 600")]
 pub struct SweepArgs {
@@ -75,6 +75,10 @@ pub struct SweepArgs {
     /// Which bandwidths are tried [default: coarse]
     #[arg(long, value_name = "GRID", value_enum)]
     pub grid: Option<GridArg>,
+
+    /// Write a page to look at: the map of all settings, and the clusters of the one picked without labels
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
 
     /// Print one JSON object with every setting
     #[arg(long)]

@@ -5,6 +5,7 @@
 
 mod clustering;
 mod experiments;
+mod plotting;
 mod shared;
 mod values;
 mod verbs;
@@ -13,6 +14,7 @@ use clap::{Parser, Subcommand};
 
 pub use clustering::{ClusterArgs, EmbedArgs, PredictArgs};
 pub use experiments::{CompareArgs, ReproduceArgs, SweepArgs};
+pub use plotting::{KindArg, PlotArgs, ScoreArg};
 pub use shared::{DataArgs, ForestArgs, RunArgs, SpectralArgs};
 pub use values::{Choice, GridArg, MinNode, RivalArg, SolverArg};
 pub use verbs::{CompletionsArgs, DemoArgs, InspectArgs, KernelArgs, NeighborsArgs, ScoreArgs};
@@ -27,6 +29,7 @@ Examples:
   rpf neighbors data.parquet -n 10 -o nn.csv    ten nearest rows of every row
   rpf score labels.csv --truth classes.csv      labels against known classes
   rpf compare data.csv -k 3 --label class       beside K-means, NJW, Cluster Forests
+  rpf plot model.rpf --kind heatmap -o fig.pdf  a figure for a paper
 
 Exit status: 0 done, 1 the data or a file is at fault, 2 the command line is at fault.";
 
@@ -63,6 +66,8 @@ pub enum Verb {
     Sweep(SweepArgs),
     /// Run the paper's experiments again: tables, figures, a report
     Reproduce(ReproduceArgs),
+    /// Draw a figure for a paper, as .svg, .png or .pdf, from a model or a result
+    Plot(PlotArgs),
     /// Show what is in a model file
     Inspect(InspectArgs),
     /// Print a completion script for a shell

@@ -1,6 +1,6 @@
 //! `rpf cluster`: from a table, or a similarity matrix, to labels, a model and a page.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::args::ClusterArgs;
 use crate::clustered::{Basis, Clustered};
@@ -105,7 +105,7 @@ fn write_each(
         written.push(path.clone());
     }
     if let Some(path) = &args.report {
-        page(session, clustered, path)?;
+        report::save(session, clustered, None, path)?;
         written.push(path.clone());
     }
     let to_stdout = args.output.as_ref().is_none_or(|path| path.as_os_str() == "-");
@@ -125,11 +125,4 @@ fn write_each(
     let confidence = if args.confidence { clustered.confidence() } else { None };
     let append_to = args.append.then_some(args.data.data.as_path());
     LabelsFile { append_to, confidence: confidence.as_deref(), ..file }.save()
-}
-
-fn page(session: &Session, clustered: &Clustered, path: &Path) -> Outcome {
-    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-    let command = report::command_line(words, clustered.seed());
-    let report = report::build(session, clustered, command)?;
-    report::save(path, &report)
 }

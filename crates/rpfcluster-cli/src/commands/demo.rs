@@ -7,11 +7,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use rpfcluster_data::{Labels, Missing, Preparation, Table, iris};
+use rpfcluster_report::figures::{Group, Panel, heat};
 
 use crate::args::{DemoArgs, SpectralArgs};
 use crate::clustered::{Basis, Clustered};
 use crate::exit::{Failure, Outcome};
-use crate::report::heatmap::{self, Group};
 use crate::resolve::Clusters;
 use crate::session::Session;
 use crate::{output, report, resolve, summary};
@@ -35,9 +35,7 @@ pub fn run(args: &DemoArgs) -> Outcome {
         let clustered = Clustered::rows(&session, table, preparation, &params)?;
         let drawn = picture_of(&clustered, &species)?;
         output::to_file(&picture, |out| out.write_all(drawn.as_bytes()))?;
-        let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-        let command = report::command_line(words, clustered.seed());
-        report::save(&page, &report::build(&session, &clustered, command)?)?;
+        report::save(&session, &clustered, None, &page)?;
         output::print(&text(&session, &clustered, &species, &page, &picture)?)
     })
 }
@@ -76,7 +74,8 @@ fn picture_of(clustered: &Clustered, species: &Labels) -> Outcome<String> {
         .collect();
     let params = fitted.params();
     let title = format!("rpf-kernel of Iris: {} trees, seed {}", params.trees, params.seed);
-    heatmap::svg(&title, &fitted.leaves().dense(), &groups)
+    let panel = Panel { title: &title, values: &fitted.leaves().dense(), groups: &groups };
+    Ok(heat(&[panel], &["share of trees", "with both rows", "in one leaf"], false)?)
 }
 
 /// Rows of each cluster by species.

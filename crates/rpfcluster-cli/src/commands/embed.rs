@@ -5,7 +5,7 @@ use std::path::Path;
 use rpfcluster_data::write;
 
 use crate::args::EmbedArgs;
-use crate::clustered::{Clustered, coordinates};
+use crate::clustered::Clustered;
 use crate::exit::{Failure, Outcome};
 use crate::resolve::Clusters;
 use crate::session::Session;
@@ -28,7 +28,7 @@ pub fn run(args: &EmbedArgs) -> Outcome {
             let (table, preparation) = engine::load(&session, &args.data)?;
             Clustered::rows(&session, table, preparation, &params).map_err(|e| dimensions(e, wanted))?
         };
-        let coordinates = coordinates(clustered.embedding());
+        let coordinates = clustered.embedding().coordinates();
         let n = clustered.n();
         match &args.output {
             Some(path) if binary => {

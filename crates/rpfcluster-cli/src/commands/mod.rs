@@ -8,6 +8,7 @@ mod embed;
 mod inspect;
 mod kernel;
 mod neighbors;
+mod plot;
 mod predict;
 mod reproduce;
 mod score;
@@ -29,6 +30,7 @@ pub fn run(cli: Cli) -> Outcome {
         Verb::Compare(args) => compare::run(&args),
         Verb::Sweep(args) => sweep::run(&args),
         Verb::Reproduce(args) => reproduce::run(&args),
+        Verb::Plot(args) => plot::run(&args),
         Verb::Inspect(args) => inspect::run(&args),
         Verb::Completions(args) => completions::run(&args),
     }

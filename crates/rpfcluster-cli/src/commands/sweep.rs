@@ -1,17 +1,21 @@
 //! `rpf sweep`: every threshold and bandwidth of a grid over one forest, scored where classes are known.
 
 use std::fmt::Write;
+use std::path::Path;
 use std::sync::Arc;
 
 use rpfcluster::kernel::LeafMatrix;
 use rpfcluster::spectral::Method;
 use rpfcluster::sweep::{Entry, Sweep, SweepResult, coarse_bandwidths, paper_bandwidths};
+use rpfcluster::{AffinityKind, ForestParams, RpfCluster};
+use rpfcluster_data::{Preparation, Table};
 use serde_json::{Map, Value, json};
 
 use crate::args::{GridArg, SweepArgs};
+use crate::clustered::Clustered;
 use crate::exit::{Failure, Outcome};
 use crate::session::Session;
-use crate::{engine, output, resolve};
+use crate::{engine, output, report, resolve, sweep_map};
 
 /// Entries shown to people; all are in the JSON.
 const SHOWN: usize = 10;
@@ -36,8 +40,9 @@ pub fn run(args: &SweepArgs) -> Outcome {
         ..default
     };
     sweep.validate()?;
+    resolve::outputs(&args.data.data, &[("--report", args.report.as_deref())])?;
     session.on_threads(|| {
-        let (table, _) = engine::load(&session, &args.data)?;
+        let (table, preparation) = engine::load(&session, &args.data)?;
         let forest = engine::grow(&session, &table, &params)?;
         let leaves = Arc::new(forest.leaves());
         check_memory(&session, &sweep, &leaves)?;
@@ -48,6 +53,10 @@ pub fn run(args: &SweepArgs) -> Outcome {
                 .map_err(|problem| Failure::of_file(&table.source, problem))
         })?;
         warn(&session, &found);
+        let (n, d) = (table.n, table.d());
+        if let Some(path) = &args.report {
+            page(&session, table, preparation, &params, (&sweep, &found), path)?;
+        }
         if !args.json {
             return output::print(&text(&found));
         }
@@ -58,10 +67,41 @@ pub fn run(args: &SweepArgs) -> Outcome {
         };
         params_object["methods"] = sweep.methods.iter().map(|m| name(*m)).collect();
         params_object["diagonal"] = json!(sweep.diagonal);
-        let mut object = session.head_of("sweep", (table.n, table.d(), k), params.seed, params_object);
+        let mut object = session.head_of("sweep", (n, d, k), params.seed, params_object);
         object.extend(members(&found));
         session.finish_json(object)
     })
+}
+
+/// The page of the setting that was picked without labels, with the map of all.
+fn page(
+    session: &Session,
+    table: Table,
+    preparation: Preparation,
+    forest: &ForestParams,
+    (sweep, found): (&Sweep, &SweepResult),
+    path: &Path,
+) -> Outcome {
+    let picked = found.entries.get(found.label_free);
+    let picked = picked.ok_or_else(|| Failure::data("the search found no setting to show"))?;
+    let params = RpfCluster {
+        k: sweep.k,
+        tune: false,
+        trees: forest.trees,
+        min_node: Some(forest.min_node),
+        split: forest.split,
+        direction: forest.direction,
+        candidates: forest.candidates,
+        affinity: Some(AffinityKind::Paper),
+        beta1: Some(picked.beta1),
+        beta2: Some(picked.beta2),
+        diagonal: sweep.diagonal,
+        method: Some(picked.method),
+        seed: forest.seed,
+        ..Default::default()
+    };
+    let clustered = Clustered::rows(session, table, preparation, &params)?;
+    report::save(session, &clustered, Some(sweep_map::of_result(found)?), path)
 }
 
 /// Refuses thresholds whose pairs would not fit; those far too small are left out by the sweep itself.

@@ -181,7 +181,7 @@ pub(crate) fn training_fingerprints(leaves: &LeafMatrix) -> Vec<u64> {
 
 /// Rows that no tree tells apart belong together: all get the label of the first. Left alone if a cluster would
 /// vanish.
-fn unite_twins(leaves: &LeafMatrix, labels: &mut [u32], k: usize) {
+pub(crate) fn unite_twins(leaves: &LeafMatrix, labels: &mut [u32], k: usize) {
     let mut order: Vec<(u64, u32)> = training_fingerprints(leaves).into_iter().zip(0..).collect();
     order.sort_unstable();
     let mut united = labels.to_vec();

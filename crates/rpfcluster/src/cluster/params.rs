@@ -1,10 +1,15 @@
 //! Everything a clustering can be told. `None` means: chosen from the data, see [`crate::tune`].
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
-use crate::affinity::Diagonal;
+use super::fit;
+use crate::affinity::{Affinity, Diagonal};
 use crate::error::{Result, parameter};
 use crate::forest::{Direction, ForestParams, Split};
+use crate::kernel::LeafMatrix;
+use crate::observe::Observer;
 use crate::spectral::{Method, Solver, SpectralParams};
 
 /// Which similarity is cut.
@@ -51,6 +56,11 @@ impl AffinityParams {
             AffinityParams::Paper { .. } => AffinityKind::Paper,
             AffinityParams::TopK { .. } => AffinityKind::TopK,
         }
+    }
+
+    /// The affinity of these leaves: pairs counted, weights made.
+    pub fn build(&self, leaves: &Arc<LeafMatrix>, observer: &dyn Observer) -> Result<Box<dyn Affinity>> {
+        fit::affinity(leaves, &fit::pairs(leaves, self, observer)?, self)
     }
 }
 

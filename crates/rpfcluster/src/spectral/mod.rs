@@ -83,6 +83,37 @@ impl Embedding {
         self.eigenvalues.len()
     }
 
+    /// The first `k` columns of an embedding in one piece: the embedding for k clusters.
+    pub fn first(&self, k: usize) -> Embedding {
+        let k = k.min(self.k());
+        Embedding {
+            eigenvalues: self.eigenvalues[..k].to_vec(),
+            vectors: (0..self.n()).flat_map(|i| &self.row(i)[..k]).copied().collect(),
+            columns: self.columns.iter().map(|c| c.iter().copied().filter(|at| *at < k).collect()).collect(),
+            degrees: self.degrees.clone(),
+            piece_of: self.piece_of.clone(),
+            ..*self
+        }
+    }
+
+    /// Eigenvectors of the random walk, n x (k - 1): those of the normalised affinity over the root of the degree, the
+    /// first, which is constant on a connected graph, left out; scaled so that a coordinate's mean square is one.
+    pub fn coordinates(&self) -> Vec<f64> {
+        let (n, width) = (self.n(), self.k().saturating_sub(1));
+        let mut out = Vec::with_capacity(n * width);
+        for i in 0..n {
+            let degree = self.degrees[i];
+            let scale = if degree > 0.0 { 1.0 / degree.sqrt() } else { 0.0 };
+            out.extend(self.row(i)[1..].iter().map(|v| v * scale));
+        }
+        for column in 0..width {
+            let square = (0..n).fold(0.0, |s, i| s + out[i * width + column] * out[i * width + column]);
+            let scale = if square > 0.0 { (n as f64 / square).sqrt() } else { 0.0 };
+            (0..n).for_each(|i| out[i * width + column] *= scale);
+        }
+        out
+    }
+
     /// The embedding of point `i`.
     pub fn row(&self, i: usize) -> &[f64] {
         &self.vectors[i * self.k()..][..self.k()]

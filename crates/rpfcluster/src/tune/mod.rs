@@ -6,12 +6,14 @@
 //! than what one of them finds. It is then run once more as if it had been given. How stable it is, two halves of
 //! the forest being two independent kernels of the same points, is measured for the winner and reported.
 //!
-//! `candidates` the grid, `choose` the scores, `clusters` K, `trees` T, `confidence` how firmly each point is where it is.
+//! `candidates` the grid, `choose` the scores, `clusters` K, `trees` T, `confidence` how firmly each point is where it
+//! is, `partitions` other numbers of clusters to look at.
 
 mod candidates;
 mod choose;
 mod clusters;
 mod confidence;
+mod partitions;
 mod trees;
 
 pub(crate) use choose::choose;
@@ -19,6 +21,7 @@ pub use choose::{Candidate, Choice};
 pub(crate) use clusters::choose_k;
 pub use clusters::{KCandidate, KChoice};
 pub(crate) use confidence::confidence;
+pub use partitions::{Partition, Recipe, partitions};
 pub(crate) use trees::choose_trees;
 pub use trees::{TreesChoice, TreesTried};
 

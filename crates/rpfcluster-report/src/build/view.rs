@@ -1,6 +1,6 @@
 //! Which two axes a scatter plot shows first: those in which the clusters lie most apart.
 
-use super::model::Axis;
+use crate::model::Axis;
 
 /// Axes that are looked at; all pairs of more would take longer than they are worth.
 const LOOKED_AT: usize = 10;

@@ -1,0 +1,144 @@
+//! The options of `rpf plot`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use rpfcluster_data::ColumnRef;
+use rpfcluster_reproduce::Metric;
+
+use super::shared::{RunArgs, column};
+use super::values::count;
+
+/// `rpf plot`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+heatmap    the similarity, rows by cluster, or by class with --truth; several
+           models or matrices (.npy .npz .mtx .csv) come beside each other
+embedding  rows by two eigenvectors, coloured by cluster, or by class
+eigen      eigenvalues and the gap after those used
+bars       sizes of clusters; scores of rpf compare --json and rpf reproduce
+sweep      the map of rpf sweep --json
+What rpf reproduce wrote (results.json) gives the paper's figures: bars, and as
+heatmap the two kernels of the Iris data. Letters are outlined: a figure looks
+the same everywhere.
+
+Examples:
+  rpf plot model.rpf --kind heatmap -o kernel.pdf
+  rpf plot model.rpf --kind heatmap --truth iris.csv --label species -o kernel.svg
+  rpf plot gaussian.npy model.rpf --kind heatmap --truth classes.csv -o both.png
+  rpf sweep iris.csv -k 3 --label species --json > s.json; rpf plot s.json --kind sweep -o s.pdf
+  rpf plot results/results.json --kind bars --score ari -o ari.pdf")]
+pub struct PlotArgs {
+    /// A model of rpf cluster --model, a file that a --json option or rpf reproduce wrote, or a similarity matrix
+    #[arg(value_name = "MODEL|RESULT", required = true, num_args = 1..)]
+    pub inputs: Vec<PathBuf>,
+
+    /// What to draw
+    #[arg(long, value_name = "KIND", value_enum)]
+    pub kind: KindArg,
+
+    /// File to write: .svg, .png or .pdf
+    #[arg(long, short, value_name = "FILE")]
+    pub output: PathBuf,
+
+    /// Known classes: a file with one a row, or a table with --label; heat maps are ordered and points coloured by them
+    #[arg(long, value_name = "FILE")]
+    pub truth: Option<PathBuf>,
+
+    /// Column of --truth that holds the classes
+    #[arg(long, value_name = "COL", value_parser = column, requires = "truth")]
+    pub label: Option<ColumnRef>,
+
+    /// The score that bars show [default: rho-c]
+    #[arg(long, value_name = "SCORE", value_enum)]
+    pub score: Option<ScoreArg>,
+
+    /// The two eigenvectors an embedding shows, counted from 1 [default: 2,3]
+    #[arg(long, value_name = "I,J", value_parser = axes)]
+    pub axes: Option<(usize, usize)>,
+
+    /// Headline [default: the file's name]
+    #[arg(long, value_name = "TEXT")]
+    pub title: Option<String>,
+
+    /// Pixels across, of a .png [default: 1600]
+    #[arg(long, value_name = "PIXELS", value_parser = count)]
+    pub width: Option<usize>,
+
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+/// A kind of figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum KindArg {
+    /// The similarity as a matrix of cells
+    Heatmap,
+    /// Rows as points in two dimensions
+    Embedding,
+    /// Eigenvalues
+    Eigen,
+    /// A map over beta1 and beta2
+    Sweep,
+    /// Sizes or scores
+    Bars,
+}
+
+impl KindArg {
+    /// As it is typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            KindArg::Heatmap => "heatmap",
+            KindArg::Embedding => "embedding",
+            KindArg::Eigen => "eigen",
+            KindArg::Sweep => "sweep",
+            KindArg::Bars => "bars",
+        }
+    }
+}
+
+/// A score.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ScoreArg {
+    /// Clustering accuracy
+    RhoC,
+    /// Co-cluster accuracy, the Rand index
+    RhoR,
+    /// Adjusted Rand index
+    Ari,
+    /// Normalised mutual information
+    Nmi,
+}
+
+impl ScoreArg {
+    /// The name in JSON.
+    pub fn key(self) -> &'static str {
+        match self {
+            ScoreArg::RhoC => "rho_c",
+            ScoreArg::RhoR => "rho_r",
+            ScoreArg::Ari => "ari",
+            ScoreArg::Nmi => "nmi",
+        }
+    }
+}
+
+impl From<ScoreArg> for Metric {
+    fn from(score: ScoreArg) -> Self {
+        match score {
+            ScoreArg::RhoC => Metric::RhoC,
+            ScoreArg::RhoR => Metric::RhoR,
+            ScoreArg::Ari => Metric::Ari,
+            ScoreArg::Nmi => Metric::Nmi,
+        }
+    }
+}
+
+fn axes(text: &str) -> Result<(usize, usize), String> {
+    let wrong = || "take two different whole numbers from 1, such as 2,3".to_string();
+    let (a, b) = text.split_once(',').ok_or_else(wrong)?;
+    let read = |text: &str| text.trim().parse::<usize>().ok().filter(|at| *at > 0);
+    match (read(a), read(b)) {
+        (Some(a), Some(b)) if a != b => Ok((a, b)),
+        _ => Err(wrong()),
+    }
+}

@@ -1,0 +1,317 @@
+//! `rpf plot`: figures for papers, from a model or from what another command wrote.
+
+use std::io::Write;
+use std::path::Path;
+
+use rpfcluster::Fitted;
+use rpfcluster_data::{Labels, ReadOptions, read_labels, read_similarity};
+use rpfcluster_report::Ink;
+use rpfcluster_report::figures::{self, Cloud, Group, Panel};
+use rpfcluster_report::files::{self, Format};
+use rpfcluster_report::model::Spectrum;
+use rpfcluster_reproduce::{Illustrations, Results};
+use serde_json::Value;
+
+use crate::args::{KindArg, PlotArgs, ScoreArg};
+use crate::exit::{Failure, Outcome};
+use crate::model::Meta;
+use crate::plot_bars;
+use crate::session::Session;
+use crate::{model, output, resolve, sweep_map};
+
+/// Rows of a heat map; more would be finer than paper.
+const ROWS: usize = 1200;
+/// Points of an embedding.
+const POINTS: usize = 5000;
+/// Eigenvalues beyond those used, looked for up to this many rows.
+const BEYOND: usize = 6;
+const LOOK_BELOW: usize = 100_000;
+
+/// What a file turned out to hold.
+enum Input {
+    /// A clustering.
+    Model(Box<Fitted>, Option<Meta>),
+    /// The object of a `--json` option, with its command.
+    Printed(String, Value),
+    /// What `rpf reproduce` wrote.
+    Results(Box<Results>),
+    /// A similarity matrix, n x n.
+    Matrix(usize, Vec<f64>),
+}
+
+/// Reads, draws, writes.
+pub fn run(args: &PlotArgs) -> Outcome {
+    let session = Session::new(&args.run);
+    let ending = args.output.extension().and_then(|e| e.to_str()).unwrap_or_default();
+    let format = Format::of_ending(ending).ok_or_else(|| {
+        Failure::usage(format!("--output {} must end in .svg, .png or .pdf", args.output.display()))
+    })?;
+    let width = match args.width.unwrap_or(1600) {
+        width if (1..=files::WIDEST as usize).contains(&width) => width as u32,
+        width => {
+            let widest = files::WIDEST;
+            return Err(Failure::usage(format!("--width is {width}, but must be from 1 to {widest}")));
+        }
+    };
+    if args.inputs.len() > 1 && args.kind != KindArg::Heatmap {
+        return Err(Failure::usage(format!(
+            "--kind {} draws one file, and {} are named; only heat maps come beside each other",
+            args.kind.name(),
+            args.inputs.len()
+        )));
+    }
+    for input in &args.inputs {
+        resolve::outputs(input, &[("--output", Some(&args.output))])?;
+    }
+    session.on_threads(|| {
+        let svg = drawn(&session, args)?;
+        let bytes = files::file(&svg, format, width)?;
+        output::to_file(&args.output, |out| out.write_all(&bytes))?;
+        session.note(&format!("wrote {}", args.output.display()));
+        Ok(())
+    })
+}
+
+fn drawn(session: &Session, args: &PlotArgs) -> Outcome<String> {
+    let path = &args.inputs[0];
+    let name = path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
+    let title = args.title.clone().unwrap_or(name);
+    if args.kind == KindArg::Heatmap {
+        return heatmap(args, &title);
+    }
+    let unfit = |what: &str, needs: &str| {
+        Failure::data(format!(
+            "{}: holds {what}, but --kind {} needs {needs}",
+            path.display(),
+            args.kind.name()
+        ))
+    };
+    match (args.kind, read(path)?) {
+        (KindArg::Embedding, Input::Model(fitted, meta)) => embedding(args, &fitted, meta.as_ref(), &title),
+        (KindArg::Embedding, other) => {
+            Err(unfit(other.name(), "a model of rpf cluster --model, which has the eigenvectors"))
+        }
+        (KindArg::Eigen, Input::Model(fitted, _)) => {
+            Ok(figures::eigen(&spectrum(session, &fitted)?, Ink::PAPER, Some(&title)))
+        }
+        (KindArg::Eigen, Input::Printed(command, object))
+            if ["cluster", "embed"].contains(&command.as_str()) =>
+        {
+            let values: Vec<f64> = parsed(path, &object["eigenvalues"])?;
+            Ok(figures::eigen(&Spectrum { k: values.len(), values }, Ink::PAPER, Some(&title)))
+        }
+        (KindArg::Eigen, other) => Err(unfit(other.name(), "a model, or what rpf cluster --json printed")),
+        (KindArg::Sweep, Input::Printed(command, object)) if command == "sweep" => {
+            let map = sweep_map::of_printed(parsed(path, &object)?);
+            Ok(figures::sweep(&map, Ink::PAPER, Some(&title)))
+        }
+        (KindArg::Sweep, other) => Err(unfit(other.name(), "what rpf sweep --json printed")),
+        (_, input) => {
+            let score = args.score.unwrap_or(ScoreArg::RhoC);
+            let chart = match input {
+                Input::Results(results) => rpfcluster_reproduce::chart(&results, score.into()),
+                Input::Printed(command, object) if command == "compare" => {
+                    plot_bars::of_compared(&parsed(path, &object)?, score, title)
+                }
+                Input::Printed(command, object) if command == "cluster" => {
+                    plot_bars::of_sizes(&parsed::<Vec<usize>>(path, &object["cluster_sizes"])?, title)
+                }
+                Input::Model(fitted, _) => plot_bars::of_sizes(&fitted.sizes(), title),
+                other => {
+                    return Err(unfit(
+                        other.name(),
+                        "a model, or what rpf cluster, compare or reproduce wrote",
+                    ));
+                }
+            };
+            Ok(figures::bars(&chart))
+        }
+    }
+}
+
+impl Input {
+    fn name(&self) -> &'static str {
+        match self {
+            Input::Model(..) => "a clustering",
+            Input::Printed(..) => "what another command printed",
+            Input::Results(_) => "the results of rpf reproduce",
+            Input::Matrix(..) => "a similarity matrix",
+        }
+    }
+}
+
+fn parsed<T: serde::de::DeserializeOwned>(path: &Path, value: &Value) -> Outcome<T> {
+    T::deserialize(value)
+        .map_err(|e| Failure::data(format!("{}: is not as rpf wrote it: {e}", path.display())))
+}
+
+/// Looks at the beginning of a file to see what it is.
+fn read(path: &Path) -> Outcome<Input> {
+    let mut head = [0u8; 64];
+    let mut begin = 0;
+    if let Ok(mut file) = std::fs::File::open(path) {
+        use std::io::Read;
+        begin = file.read(&mut head).unwrap_or(0);
+    }
+    let head = &head[..begin];
+    if head.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'{') {
+        let wrong = |e: &dyn std::fmt::Display| Failure::data(format!("{}: {e}", path.display()));
+        let text = std::fs::read_to_string(path).map_err(|e| wrong(&e))?;
+        let object: Value = serde_json::from_str(&text).map_err(|e| wrong(&format!("is no JSON: {e}")))?;
+        if object.get("datasets").is_some() {
+            return Ok(Input::Results(Box::new(parsed(path, &object)?)));
+        }
+        let command = object["command"].as_str().unwrap_or_default().to_string();
+        return Ok(Input::Printed(command, object));
+    }
+    let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
+    if ["npy", "npz", "mtx", "csv", "tsv", "txt", "gz"].contains(&ending.as_str()) {
+        let s = read_similarity(path, &ReadOptions::default())?;
+        let step = s.n.div_ceil(ROWS).max(1);
+        let rows: Vec<usize> = (0..s.n).step_by(step).collect();
+        let values = rows.iter().flat_map(|&i| rows.iter().map(|&j| s.get(i, j)).collect::<Vec<_>>());
+        return Ok(Input::Matrix(s.n, values.collect()));
+    }
+    let model = model::load(path)?;
+    let meta = model.meta.clone();
+    match model.into_fitted() {
+        Some(fitted) => Ok(Input::Model(Box::new(fitted), meta)),
+        None => Err(Failure::data(format!(
+            "{}: the model holds a forest but no clustering; make one with rpf cluster --model",
+            path.display()
+        ))),
+    }
+}
+
+/// Known classes of `n` rows, whose 1-based numbers in the input `row` gives.
+fn classes(args: &PlotArgs, n: usize, row: impl Fn(usize) -> usize) -> Outcome<Option<Labels>> {
+    let Some(path) = &args.truth else { return Ok(None) };
+    let read = read_labels(path, args.label.as_ref())?;
+    let place = |row: usize| match &read.rows {
+        Some(rows) => rows.iter().position(|r| *r == row),
+        None => Some(row - 1).filter(|at| *at < read.labels.codes.len()),
+    };
+    let names: Option<Vec<&str>> = (0..n).map(|i| place(row(i)).map(|at| read.labels.name(at))).collect();
+    names.map(|names| Some(Labels::from_names(names))).ok_or_else(|| {
+        Failure::data(format!("{}: has no class for some of the {n} rows of the figure", path.display()))
+    })
+}
+
+/// Rows in the order of their groups, at most [`ROWS`] of them, and the groups.
+fn ordered(codes: &[u32], names: &[String]) -> (Vec<usize>, Vec<Group>) {
+    let mut order: Vec<usize> = (0..codes.len()).collect();
+    order.sort_by_key(|&i| codes[i]);
+    let step = order.len().div_ceil(ROWS).max(1);
+    let rows: Vec<usize> = order.into_iter().step_by(step).collect();
+    let mut groups: Vec<Group> = names.iter().map(|name| Group { name: name.clone(), rows: 0 }).collect();
+    rows.iter().for_each(|&i| groups[codes[i] as usize].rows += 1);
+    groups.retain(|g| g.rows > 0);
+    (rows, groups)
+}
+
+fn heatmap(args: &PlotArgs, title: &str) -> Outcome<String> {
+    let mut panels: Vec<(String, Vec<f64>, Vec<Group>)> = Vec::new();
+    let mut shares = true;
+    for path in &args.inputs {
+        let stem = path.file_stem().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
+        let name = if args.inputs.len() == 1 { title.to_string() } else { stem };
+        match read(path)? {
+            Input::Model(fitted, meta) => {
+                let row = |i: usize| meta.as_ref().map_or(i + 1, |m| m.input_row(i));
+                let n = fitted.labels().len();
+                let (rows, groups) = match classes(args, n, row)? {
+                    Some(classes) => ordered(&classes.codes, &classes.names),
+                    None => ordered(fitted.labels(), &cluster_names(fitted.k())),
+                };
+                let leaves = fitted.leaves();
+                let values = rows.iter().flat_map(|&i| rows.iter().map(move |&j| leaves.pair(i, j)));
+                panels.push((name, values.collect(), groups));
+            }
+            Input::Matrix(n, values) => {
+                shares = false;
+                let side = values.len().isqrt();
+                let (order, groups) = match classes(args, n, |i| i + 1)? {
+                    // Rows were thinned as they were read; classes follow.
+                    Some(classes) => {
+                        let step = n.div_ceil(ROWS).max(1);
+                        let kept: Vec<u32> = classes.codes.iter().copied().step_by(step).collect();
+                        ordered(&kept, &classes.names)
+                    }
+                    None => ((0..side).collect(), vec![Group { name: String::new(), rows: side }]),
+                };
+                let values = &values;
+                let cells = order.iter().flat_map(|&i| order.iter().map(move |&j| values[i * side + j]));
+                panels.push((name, cells.collect(), groups));
+            }
+            Input::Results(_) if args.inputs.len() == 1 => {
+                return Ok(Illustrations::make()?.heat_maps().to_string());
+            }
+            other => {
+                return Err(Failure::data(format!(
+                    "{}: holds {}, but --kind heatmap needs models or similarity matrices",
+                    path.display(),
+                    other.name()
+                )));
+            }
+        }
+    }
+    let drawn: Vec<Panel<'_>> =
+        panels.iter().map(|(title, values, groups)| Panel { title, values, groups }).collect();
+    let meaning: &[&str] =
+        if shares { &["share of trees", "with both rows", "in one leaf"] } else { &["similarity"] };
+    Ok(figures::heat(&drawn, meaning, false)?)
+}
+
+fn cluster_names(k: usize) -> Vec<String> {
+    (0..k).map(|c| format!("cluster {c}")).collect()
+}
+
+fn embedding(args: &PlotArgs, fitted: &Fitted, meta: Option<&Meta>, title: &str) -> Outcome<String> {
+    let e = fitted.embedding();
+    let (x, y) = args.axes.unwrap_or(if e.k() > 2 { (2, 3) } else { (1, 2) });
+    if e.k() < 2 || x > e.k() || y > e.k() {
+        return Err(Failure::data(format!(
+            "{}: has {} eigenvectors, and the figure needs {x} and {y}; cluster with a larger -k, or name others with --axes",
+            args.inputs[0].display(),
+            e.k()
+        )));
+    }
+    let classes = classes(args, e.n(), |i| meta.map_or(i + 1, |m| m.input_row(i)))?;
+    let (codes, names) = match classes {
+        Some(classes) => (classes.codes, classes.names),
+        None => (fitted.labels().to_vec(), cluster_names(fitted.k())),
+    };
+    let step = e.n().div_ceil(POINTS).max(1);
+    let rows: Vec<usize> = (0..e.n()).step_by(step).collect();
+    // Over the root of the degree: the coordinates of the random walk, as rpf embed writes them.
+    let at = |i: usize, axis: usize| {
+        let degree = e.degrees[i];
+        if degree > 0.0 { e.row(i)[axis - 1] / degree.sqrt() } else { 0.0 }
+    };
+    let points: Vec<(f64, f64)> = rows.iter().map(|&i| (at(i, x), at(i, y))).collect();
+    let codes: Vec<u32> = rows.iter().map(|&i| codes[i]).collect();
+    let (across, up) = (format!("eigenvector {x}"), format!("eigenvector {y}"));
+    let cloud = Cloud { title, points: &points, codes: &codes, names: &names, axes: (&across, &up) };
+    Ok(figures::embedding(&cloud))
+}
+
+/// The eigenvalues used and, where that does not take long, some more.
+fn spectrum(session: &Session, fitted: &Fitted) -> Outcome<Spectrum> {
+    use rpfcluster::spectral::{Hints, SpectralParams, embed};
+    let used = fitted.embedding();
+    let k = used.k();
+    let mut values = used.eigenvalues.clone();
+    if used.n() <= LOOK_BELOW {
+        let affinity = fitted.affinity().build(fitted.leaves(), &session.progress)?;
+        let more = (k + BEYOND).min(used.n());
+        let params = SpectralParams { k: more, ..fitted.params().spectral_params(fitted.method()) };
+        let hints = Hints { start: Some(used), similarity: None };
+        match embed(affinity.as_ref(), &params, &hints, &session.progress) {
+            Ok(wider) => values = wider.eigenvalues,
+            Err(rpfcluster::Error::Cancelled) => return Err(Failure::Interrupted),
+            // Few landmarks have no more to give: those used have to do.
+            Err(_) => {}
+        }
+    }
+    Ok(Spectrum { values, k })
+}

@@ -1,0 +1,67 @@
+//! What `rpf plot --kind bars` shows: sizes of clusters, or the scores that `rpf compare --json` printed.
+
+use std::collections::BTreeMap;
+
+use rpfcluster_report::colour;
+use rpfcluster_report::figures::{Bar, BarChart, BarGroup};
+use rpfcluster_rivals::Method;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::args::ScoreArg;
+
+/// Clusters that get a bar; the rest would be thinner than a line.
+const SHOWN: usize = 200;
+
+/// The size of each cluster.
+pub fn of_sizes(sizes: &[usize], title: String) -> BarChart {
+    let shown = sizes.len().min(SHOWN);
+    let groups = sizes.iter().take(SHOWN).enumerate().map(|(cluster, &size)| BarGroup {
+        name: cluster.to_string(),
+        bars: vec![Some(Bar { value: size as f64, spread: 0.0 })],
+        baseline: None,
+    });
+    BarChart {
+        title,
+        axes: ("cluster".into(), "rows".into()),
+        series: vec![("rows".into(), colour(0))],
+        baseline: None,
+        groups: groups.collect(),
+        most: None,
+        note: (shown < sizes.len()).then(|| format!("the first {shown} of {} clusters", sizes.len())),
+    }
+}
+
+/// What is needed of the object that `rpf compare --json` prints.
+#[derive(Deserialize)]
+pub struct Compared {
+    majority: Option<f64>,
+    methods: BTreeMap<String, Value>,
+}
+
+/// One score of each method; one that failed has no bar.
+pub fn of_compared(compared: &Compared, score: ScoreArg, title: String) -> BarChart {
+    let methods = Method::ALL.into_iter().filter(|m| compared.methods.contains_key(m.name()));
+    let percent = matches!(score, ScoreArg::RhoC | ScoreArg::RhoR);
+    let baseline = compared.majority.filter(|_| score == ScoreArg::RhoC);
+    let groups = methods.map(|method| {
+        let value = compared.methods[method.name()]["scores"][score.key()].as_f64();
+        BarGroup {
+            name: method.title().into(),
+            bars: vec![value.map(|value| Bar { value, spread: 0.0 })],
+            baseline,
+        }
+    });
+    BarChart {
+        title,
+        axes: (
+            "method".into(),
+            if percent { format!("{}, percent", score.key()) } else { score.key().into() },
+        ),
+        series: vec![(score.key().into(), colour(0))],
+        baseline: baseline.map(|_| "one cluster for all (majority)".into()),
+        groups: groups.collect(),
+        most: Some(if percent { 100.0 } else { 1.0 }),
+        note: None,
+    }
+}

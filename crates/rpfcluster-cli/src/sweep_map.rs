@@ -1,0 +1,127 @@
+//! A search over thresholds and bandwidths as the map that is drawn of it: from the search itself, or from what
+//! `rpf sweep --json` printed.
+
+use rpfcluster::metrics::Scores;
+use rpfcluster::sweep::SweepResult;
+use rpfcluster_report::model::SweepMap;
+use rpfcluster_report::word;
+use serde::Deserialize;
+
+use crate::exit::Outcome;
+
+/// One setting.
+struct Cell {
+    method: String,
+    beta1: f64,
+    beta2: f64,
+    value: Option<f64>,
+}
+
+/// With known classes the accuracy of each setting; without, how far its clusters agree with those of the pick.
+pub fn of_result(found: &SweepResult) -> Outcome<SweepMap> {
+    let mut values = Vec::with_capacity(found.partitions.len());
+    for (at, partition) in found.partitions.iter().enumerate() {
+        values.push(match &found.scores {
+            Some(scores) => scores[at].rho_c,
+            None => Scores::new(partition, found.labels_of(found.label_free))?.ari,
+        });
+    }
+    let cells: Vec<Cell> = found
+        .entries
+        .iter()
+        .map(|e| Cell {
+            method: word(&e.method),
+            beta1: e.beta1,
+            beta2: e.beta2,
+            value: values.get(e.partition).copied(),
+        })
+        .collect();
+    let scored = found.scores.is_some();
+    let picks = [("picked without labels", Some(found.label_free)), ("best by labels", found.best_by_labels)];
+    Ok(map(cells, meaning(scored), &picks))
+}
+
+fn meaning(scored: bool) -> &'static str {
+    if scored {
+        "clustering accuracy rho_c, percent"
+    } else {
+        "agreement with the pick (adjusted Rand index)"
+    }
+}
+
+/// What is needed of the object that `rpf sweep --json` prints.
+#[derive(Deserialize)]
+pub struct Printed {
+    grid: Vec<PrintedEntry>,
+    label_free: PrintedEntry,
+    best_by_labels: Option<PrintedEntry>,
+}
+
+#[derive(Deserialize, Clone)]
+struct PrintedEntry {
+    beta1: f64,
+    beta2: f64,
+    method: String,
+    ncut: f64,
+    scores: Option<PrintedScores>,
+}
+
+#[derive(Deserialize, Clone)]
+struct PrintedScores {
+    rho_c: f64,
+}
+
+/// The map of a printed search. Labels are not printed, so without scores it shows the cut instead.
+pub fn of_printed(printed: Printed) -> SweepMap {
+    let at = |entry: &PrintedEntry| {
+        let same = |e: &PrintedEntry| {
+            (e.beta1, e.beta2, e.method.as_str()) == (entry.beta1, entry.beta2, entry.method.as_str())
+        };
+        printed.grid.iter().position(same)
+    };
+    let picks = [
+        ("picked without labels", at(&printed.label_free)),
+        ("best by labels", printed.best_by_labels.as_ref().and_then(at)),
+    ];
+    let scored = printed.grid.iter().any(|e| e.scores.is_some());
+    let cells = printed
+        .grid
+        .iter()
+        .map(|e| Cell {
+            method: e.method.clone(),
+            beta1: e.beta1,
+            beta2: e.beta2,
+            value: if scored { e.scores.as_ref().map(|s| s.rho_c) } else { Some(e.ncut) },
+        })
+        .collect();
+    map(cells, if scored { meaning(true) } else { "normalised cut of the kernel (less is better)" }, &picks)
+}
+
+/// Cells in rows and columns; `picks` are numbers of cells.
+fn map(cells: Vec<Cell>, meaning: &str, picks: &[(&str, Option<usize>)]) -> SweepMap {
+    let mut beta1: Vec<f64> = cells.iter().map(|c| c.beta1).collect();
+    let mut beta2: Vec<f64> = cells.iter().map(|c| c.beta2).collect();
+    for values in [&mut beta1, &mut beta2] {
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+    }
+    let mut methods: Vec<String> = Vec::new();
+    for cell in &cells {
+        if !methods.contains(&cell.method) {
+            methods.push(cell.method.clone());
+        }
+    }
+    let place = |cell: &Cell| {
+        let find = |values: &[f64], value: f64| values.partition_point(|v| *v < value);
+        let method = methods.iter().position(|m| *m == cell.method).unwrap_or(0);
+        [method, find(&beta1, cell.beta1), find(&beta2, cell.beta2)]
+    };
+    let mut values = vec![vec![vec![None; beta2.len()]; beta1.len()]; methods.len()];
+    for cell in &cells {
+        let [method, row, column] = place(cell);
+        values[method][row][column] = cell.value;
+    }
+    let picks =
+        picks.iter().filter_map(|(name, at)| Some((name.to_string(), place(cells.get((*at)?)?)))).collect();
+    SweepMap { meaning: meaning.into(), picks, values, methods, beta1, beta2 }
+}

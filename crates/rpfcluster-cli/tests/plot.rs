@@ -1,0 +1,136 @@
+//! `rpf plot`: every kind from every file that has what it needs, in all three formats, and one sentence for the rest.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap in a test is a failed test")]
+
+mod common;
+
+use common::Room;
+
+/// Everything that can be drawn from.
+fn room() -> Room {
+    let room = Room::new();
+    room.rpf("cluster iris.csv -k 3 --label species --model m.rpf -o l.csv").done();
+    for (file, line) in [
+        ("cluster.json", "cluster iris.csv -k 3 --label species --json"),
+        ("sweep.json", "sweep iris.csv -k 3 --label species --trees 60 --json"),
+        ("blind.json", "sweep iris.csv -k 3 --drop species --trees 60 --json"),
+        ("compare.json", "compare iris.csv -k 3 --label species --methods kmeans,rpf --json"),
+    ] {
+        let run = room.rpf(line).done();
+        room.put(file, run.out);
+    }
+    room.rpf("kernel iris.csv --label species -o s.npy").done();
+    room.put("results.json", results());
+    room
+}
+
+/// As `rpf reproduce` writes it, two methods on one set.
+fn results() -> String {
+    let score = serde_json::json!({"mean": 88.0, "sd": 2.0, "runs": 2, "values": [86.0, 90.0]});
+    let small = serde_json::json!({"mean": 0.7, "sd": 0.0, "runs": 1, "values": [0.7]});
+    let cell =
+        serde_json::json!({"rho_c": score, "rho_r": score, "ari": small, "nmi": small, "seconds": 0.1});
+    serde_json::json!({
+        "version": "0.1.0", "effort": "quick", "seeds": 2, "failed": {}, "not_public": {},
+        "datasets": {"iris": {
+            "title": "Iris", "n": 150, "d": 4, "k": 3, "majority": 33.3,
+            "methods": {"kmeans": {"paper": cell}, "rpf_label_free": {"paper": cell}},
+        }},
+    })
+    .to_string()
+}
+
+#[test]
+fn every_kind_in_every_format() {
+    let room = room();
+    for (input, kind) in [
+        ("m.rpf", "heatmap"),
+        ("m.rpf s.npy", "heatmap"),
+        ("m.rpf --truth iris.csv --label species", "heatmap"),
+        ("s.npy --truth iris.csv --label species", "heatmap"),
+        ("m.rpf", "embedding"),
+        ("m.rpf --truth iris.csv --label species --axes 1,2", "embedding"),
+        ("m.rpf", "eigen"),
+        ("cluster.json", "eigen"),
+        ("sweep.json", "sweep"),
+        ("blind.json", "sweep"),
+        ("m.rpf", "bars"),
+        ("cluster.json", "bars"),
+        ("compare.json", "bars"),
+        ("compare.json --score ari", "bars"),
+        ("results.json", "bars"),
+        ("results.json --score nmi", "bars"),
+    ] {
+        for format in ["svg", "png", "pdf"] {
+            room.rpf(&format!("plot {input} --kind {kind} -o f.{format} --width 500")).done();
+            let bytes = room.bytes(&format!("f.{format}"));
+            assert!(bytes.len() > 1500, "{input} {kind} {format}: {} bytes", bytes.len());
+            let begin: &[u8] = match format {
+                "svg" => b"<svg",
+                "png" => b"\x89PNG\r\n\x1a\n",
+                _ => b"%PDF-",
+            };
+            assert!(bytes.starts_with(begin), "{input} {kind} {format}");
+            if format == "svg" {
+                let svg = String::from_utf8(bytes).unwrap();
+                assert!(
+                    !svg.contains("<text") && svg.contains("<title>"),
+                    "{input} {kind}: letters are left"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_papers_figures_come_from_its_results() {
+    let room = room();
+    room.rpf("plot results.json --kind heatmap -o iris.svg").done();
+    let svg = String::from_utf8(room.bytes("iris.svg")).unwrap();
+    assert_eq!(svg.matches("<image").count(), 2);
+    assert!(svg.contains("Gaussian kernel, rpf-kernel"));
+}
+
+#[test]
+fn hostile_names_stay_text() {
+    let room = Room::new();
+    let rows: String = (0..60)
+        .map(|i| format!("{},<script>x</script>{}\n", f64::from(i % 2) * 9.0 + f64::from(i) * 0.01, i % 2))
+        .collect();
+    room.put("h.csv", format!("a,\"<b>&\"\n{rows}"));
+    room.rpf("cluster h.csv -k 2 --label 2 --model m.rpf -o l.csv").done();
+    room.rpf("plot m.rpf --kind heatmap --truth h.csv --label 2 -o f.svg").done();
+    room.rpf("plot m.rpf --kind embedding --truth h.csv --label 2 --title </svg><script>x -o f.svg").done();
+    let svg = String::from_utf8(room.bytes("f.svg")).unwrap();
+    assert!(!svg.contains("<script") && svg.contains("&lt;/svg&gt;&lt;script&gt;x"));
+}
+
+#[test]
+fn what_cannot_be_drawn_is_said_in_a_sentence() {
+    let room = room();
+    room.put("broken.json", "{\"command\": \"sweep\", \"grid\": 3}");
+    room.put("no.json", "{nothing");
+    room.put("few.csv", "class\na\nb\n");
+    room.put("forest.txt.rpf", "no model");
+    for (code, line, parts) in [
+        (2, "plot m.rpf --kind heatmap -o f.gif", &[".svg, .png or .pdf"][..]),
+        (2, "plot m.rpf --kind heatmap -o f.png --width 0", &["--width is 0"]),
+        (2, "plot m.rpf --kind heatmap -o f.png --width 90000", &["20000"]),
+        (2, "plot m.rpf m.rpf --kind eigen -o f.svg", &["only heat maps"]),
+        (2, "plot m.rpf --kind heatmap -o m.rpf.svg --label species", &["--truth"]),
+        (2, "plot m.rpf --kind embedding --axes 2,2 -o f.svg", &["two different"]),
+        (1, "plot m.rpf --kind embedding --axes 2,9 -o f.svg", &["m.rpf", "3 eigenvectors"]),
+        (1, "plot m.rpf --kind sweep -o f.svg", &["m.rpf", "rpf sweep --json"]),
+        (1, "plot cluster.json --kind sweep -o f.svg", &["rpf sweep --json"]),
+        (1, "plot cluster.json --kind heatmap -o f.svg", &["models or similarity matrices"]),
+        (1, "plot s.npy --kind bars -o f.svg", &["s.npy", "a similarity matrix"]),
+        (1, "plot broken.json --kind sweep -o f.svg", &["broken.json", "not as rpf wrote it"]),
+        (1, "plot no.json --kind sweep -o f.svg", &["no.json", "no JSON"]),
+        (1, "plot gone.rpf --kind eigen -o f.svg", &["gone.rpf", "no such file"]),
+        (1, "plot forest.txt.rpf --kind eigen -o f.svg", &["forest.txt.rpf"]),
+        (1, "plot m.rpf --kind heatmap --truth few.csv -o f.svg", &["few.csv", "150 rows"]),
+        (1, "plot m.rpf --kind eigen -o gone/f.svg", &["no folder"]),
+    ] {
+        room.refuses(code, line, parts);
+    }
+}

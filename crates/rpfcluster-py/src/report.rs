@@ -1,0 +1,122 @@
+//! `RPFCluster.report()`: the page of `rpf cluster --report`, from arrays.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use rpfcluster::parallel::in_pool;
+use rpfcluster::{Error, Fitted, Observer, Points, Real};
+use rpfcluster_report::{Again, Basis, Classes, Columns, Subject, build, html, parameters};
+use serde::Deserialize;
+
+use crate::data::{Table, each_width};
+use crate::functions::parse;
+use crate::gate::{Progress, gate};
+
+/// What Python knows of a clustering, as JSON.
+#[derive(Deserialize)]
+pub struct About {
+    /// What the data is called.
+    source: String,
+    /// The lines that make it again.
+    again: String,
+    /// Names of the columns.
+    columns: Vec<String>,
+    /// Center and scale of each column, where a model brought them.
+    units: Option<(Vec<f64>, Vec<f64>)>,
+    /// Known classes: their codes and names.
+    classes: Option<(Vec<u32>, Vec<String>)>,
+}
+
+/// The page as text. `table` are the rows the clustering was made from, where they are at hand.
+pub fn page(
+    py: Python<'_>,
+    fitted: &Fitted,
+    about: &str,
+    table: Option<Table<'_>>,
+    progress: Progress,
+) -> PyResult<String> {
+    let about: About = parse(about)?;
+    let n = fitted.labels().len();
+    let wrong = |what: &str, got: usize, right: usize| {
+        Err(PyValueError::new_err(format!("{what} has {got} entries, but the clustering needs {right}")))
+    };
+    if let Some((codes, names)) = &about.classes {
+        if codes.len() != n {
+            return wrong("y", codes.len(), n);
+        }
+        if let Some(&code) = codes.iter().find(|code| **code as usize >= names.len()) {
+            return wrong("the names of the classes", names.len(), code as usize + 1);
+        }
+    }
+    let Some(table) = table else {
+        return gate(py, progress, |o| {
+            in_pool(fitted.params().threads, || written(fitted, &about, None, o))?
+        });
+    };
+    each_width!(table, view => {
+        let points = view.points().map_err(crate::gate::to_python)?;
+        if points.n() != n {
+            return wrong("X", points.n(), n);
+        }
+        if points.d() != about.columns.len() {
+            return wrong("the names of the columns", about.columns.len(), points.d());
+        }
+        gate(py, progress, |o| in_pool(fitted.params().threads, || with_rows(fitted, &about, &points, o))?)
+    })
+}
+
+fn with_rows<R: Real>(
+    fitted: &Fitted,
+    about: &About,
+    points: &Points<'_, R>,
+    observer: &dyn Observer,
+) -> rpfcluster::Result<String> {
+    let row = |i: usize, out: &mut [f64]| points.copy_row(i, out);
+    let units = about.units.as_ref().map(|(center, scale)| (center.as_slice(), scale.as_slice()));
+    let columns = Columns { names: &about.columns, row: &row, units };
+    written(fitted, about, Some(columns), observer)
+}
+
+fn written(
+    fitted: &Fitted,
+    about: &About,
+    columns: Option<Columns<'_>>,
+    observer: &dyn Observer,
+) -> rpfcluster::Result<String> {
+    let mut facts = parameters(fitted);
+    let e = fitted.embedding();
+    let sure = if e.converged { "yes" } else { "no" };
+    facts.push(("converged".into(), format!("{sure}, largest residual {:.1e}", e.residual)));
+    let s = fitted.seconds();
+    for (stage, seconds) in [
+        ("grow", s.grow),
+        ("tune", s.tune),
+        ("kernel", s.kernel),
+        ("spectral", s.spectral),
+        ("label", s.label),
+    ] {
+        if seconds > 0.0 {
+            facts.push((format!("seconds to {stage}"), format!("{seconds:.3}")));
+        }
+    }
+    facts.push(("version".into(), format!("rpfcluster {}", env!("CARGO_PKG_VERSION"))));
+    let mut warnings = Vec::new();
+    if !e.converged {
+        warnings.push("The eigenvectors did not converge, so the labels may be off.".to_string());
+    }
+    let subject = Subject {
+        source: about.source.clone(),
+        basis: Basis::Forest(fitted),
+        columns,
+        classes: about.classes.as_ref().map(|(codes, names)| Classes { codes, names }),
+        rows: None,
+        warnings,
+        sweep: None,
+        facts,
+        again: Again { what: "These lines of Python make".into(), text: about.again.clone() },
+    };
+    let page = build(subject, observer).and_then(|report| html(&report));
+    page.map_err(|error| match error {
+        rpfcluster_report::Error::Library(error) => error,
+        other => Error::System { what: "making the page".into(), problem: other.to_string() },
+    })
+}

@@ -1,0 +1,255 @@
+// The report page in a real browser: it opens from a file without a request or a complaint, its views follow each other,
+// and names in the data stay text.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { blobs, browser, colours, open, page, pixels, put, settled } from "./room.mjs";
+
+let context, iris;
+
+before(async () => {
+  context = await browser();
+  iris = page("iris.html", "cluster", "iris.csv", "-k", "3", "--label", "species", "-o", "labels.csv");
+});
+after(() => context.close());
+
+async function quiet(url, look = async () => {}) {
+  const { tab, seen } = await open(context, url);
+  await look(tab);
+  await settled(tab);
+  assert.deepEqual(seen, { requests: [], complaints: [] });
+  await tab.close();
+}
+
+const change = async (tab, id, value) => { await tab.selectOption(`#${id}`, value); await settled(tab); };
+const centre = async (tab, id) => {
+  const element = tab.locator(`#${id}`);
+  await element.scrollIntoViewIfNeeded();
+  const box = await element.boundingBox();
+  return [box.x + box.width / 2, box.y + box.height / 2, box];
+};
+// Moves the pointer over a canvas until something is under it.
+async function findPoint(tab, id, tip) {
+  const [, , box] = await centre(tab, id);
+  for (let y = 0.1; y < 0.95; y += 0.04) {
+    for (let x = 0.1; x < 0.95; x += 0.04) {
+      await tab.mouse.move(box.x + box.width * x, box.y + box.height * y);
+      if (await tab.locator(`#${tip}`).isVisible()) return;
+    }
+  }
+  assert.fail(`nothing to point at in ${id}`);
+}
+
+test("the page has every part", () => quiet(iris.url, async (tab) => {
+  for (const id of ["number", "embedding", "similarity", "clusters", "typical", "silhouettes", "doubtful", "eigenvalues",
+    "agreement", "chosen", "made"]) {
+    assert.ok(await tab.locator(`#${id}`).isVisible(), id);
+  }
+  assert.match(await tab.locator("#made pre").innerText(), /^rpf cluster iris\.csv -k 3/);
+  for (const canvas of ["scatter", "heat", "silhouette"]) {
+    const shown = await colours(tab, canvas);
+    assert.ok(shown > 3, `${canvas} shows ${shown} colours`);
+  }
+}));
+
+test("the slider goes through numbers of clusters, and back", () => quiet(iris.url, async (tab) => {
+  const seen = await Promise.all(["scatter", "heat", "silhouette"].map((id) => pixels(tab, id)));
+  assert.equal(await tab.locator("#k-now").innerText(), "3");
+  assert.ok(await tab.locator("#other").isHidden());
+  await tab.locator("#k").focus();
+  await tab.keyboard.press("ArrowRight");
+  await settled(tab);
+  assert.equal(await tab.locator("#k-now").innerText(), "4");
+  assert.match(await tab.locator("#k-words").innerText(), /agree to -?\d\.\d\d/);
+  assert.match(await tab.locator("#other").innerText(), /show 4 clusters/);
+  assert.match(await tab.locator("#eigenvalues .gap text").textContent(), /^gap /);
+  const now = await Promise.all(["scatter", "heat", "silhouette"].map((id) => pixels(tab, id)));
+  now.forEach((value, at) => assert.notEqual(value, seen[at]));
+  assert.equal(await tab.locator("#legend button").count(), 4);
+  await tab.click("#back");
+  await settled(tab);
+  assert.equal(await pixels(tab, "scatter"), seen[0]);
+  await tab.locator(".bars g[data-k='2']").click();
+  await settled(tab);
+  assert.equal(await tab.locator("#k-now").innerText(), "2");
+}));
+
+test("what is pointed at in one view is marked in the others", () => quiet(iris.url, async (tab) => {
+  const [heat, silhouette] = [await pixels(tab, "heat"), await pixels(tab, "silhouette")];
+  await findPoint(tab, "scatter", "tip");
+  assert.match(await tab.locator("#tip").innerText(), /^row \d+, cluster \d/);
+  await settled(tab);
+  assert.notEqual(await pixels(tab, "heat"), heat);
+  assert.notEqual(await pixels(tab, "silhouette"), silhouette);
+  const [x, y] = await centre(tab, "heat");
+  await tab.mouse.move(x, y + 31);
+  await settled(tab);
+  assert.match(await tab.locator("#heat-tip").innerText(), /similarity \d\.\d\d/);
+  const scatter = await pixels(tab, "scatter");
+  const button = tab.locator("#doubtful button").first();
+  await button.scrollIntoViewIfNeeded();
+  await button.hover();
+  await settled(tab);
+  assert.notEqual(await pixels(tab, "scatter"), scatter);
+}));
+
+test("rows are selected by table, by dragging, by heat map, and let go", () => quiet(iris.url, async (tab) => {
+  const plain = await pixels(tab, "scatter");
+  await tab.locator("#clusters button[data-cluster='1']").click();
+  await settled(tab);
+  assert.match(await tab.locator("#selected").innerText(), /\d+ of 150 shown rows selected: \d+ in cluster 1/);
+  assert.notEqual(await pixels(tab, "scatter"), plain);
+  assert.equal(await tab.locator("#clusters button[data-cluster='1']").getAttribute("aria-pressed"), "true");
+  await tab.keyboard.press("Escape");
+  await settled(tab);
+  assert.ok(await tab.locator("#selected").isHidden());
+  const [, , box] = await centre(tab, "scatter");
+  await tab.mouse.move(box.x + 5, box.y + 5);
+  await tab.mouse.down();
+  await tab.mouse.move(box.x + box.width - 5, box.y + box.height - 5, { steps: 4 });
+  await tab.mouse.up();
+  await settled(tab);
+  assert.match(await tab.locator("#selected").innerText(), /150 of 150/);
+  await tab.click("#clear");
+  const [x, y] = await centre(tab, "heat");
+  await tab.mouse.click(x, y);
+  await settled(tab);
+  assert.ok(await tab.locator("#selected").isVisible());
+}));
+
+test("axes, colours and orders are chosen", () => quiet(iris.url, async (tab) => {
+  let last = await pixels(tab, "scatter");
+  for (const [id, value] of [["by", "class"], ["by", "silhouette"], ["by", { label: "confidence" }], ["by", { label: "petal_width" }],
+    ["x", { label: "sepal_length" }], ["y", { label: "petal_length" }]]) {
+    await change(tab, id, value);
+    const now = await pixels(tab, "scatter");
+    assert.notEqual(now, last, `${id} ${JSON.stringify(value)}`);
+    last = now;
+  }
+  assert.equal(await tab.locator("#legend .ramp").count(), 1);
+  const heat = await pixels(tab, "heat");
+  await change(tab, "order", "class");
+  const byClass = await pixels(tab, "heat");
+  assert.notEqual(byClass, heat);
+  await change(tab, "order", "confidence");
+  assert.notEqual(await pixels(tab, "heat"), byClass);
+}));
+
+test("a keyboard is enough", () => quiet(iris.url, async (tab) => {
+  await tab.locator("#scatter").focus();
+  await tab.keyboard.press("ArrowRight");
+  await settled(tab);
+  assert.match(await tab.locator("#tip").innerText(), /^row \d+/);
+  await tab.keyboard.press("Enter");
+  await settled(tab);
+  assert.ok(await tab.locator("#selected").isVisible());
+  await tab.locator("#heat").focus();
+  await tab.keyboard.press("ArrowDown");
+  await settled(tab);
+  assert.match(await tab.locator("#heat-tip").innerText(), /similarity/);
+  const unnamed = await tab.evaluate(() => [...document.querySelectorAll("canvas, svg, select, input, button")].filter((e) =>
+    !e.closest("[hidden]") && !(e.getAttribute("aria-label") || e.textContent.trim() || (e.labels && e.labels.length))).length);
+  assert.equal(unnamed, 0, "every picture and control has a name");
+}));
+
+test("letters stand out by day and by night", () => quiet(iris.url, async (tab) => {
+  const contrasts = () => tab.evaluate(() => {
+    const read = (name) => {
+      const e = document.body.appendChild(document.createElement("i"));
+      e.style.color = `var(--${name})`;
+      const rgb = getComputedStyle(e).color.match(/[\d.]+/g).slice(0, 3).map(Number);
+      e.remove();
+      return rgb.map((v) => v / 255).map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+        .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+    };
+    const ratio = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    return ["text", "soft", "mark", "main"].flatMap((name) => ["ground", "raised"].map((under) => ratio(read(name), read(under))));
+  });
+  const ground = () => tab.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const day = await ground();
+  assert.ok(Math.min(...await contrasts()) >= 4.5, String(await contrasts()));
+  await tab.click("#theme");
+  await settled(tab);
+  assert.notEqual(await ground(), day);
+  assert.ok(Math.min(...await contrasts()) >= 4.5, String(await contrasts()));
+}));
+
+test("a phone shows it without scrolling sideways, and so does paper", async () => {
+  const phone = await browser({ viewport: { width: 390, height: 800 }, isMobile: true, hasTouch: true });
+  const { tab, seen } = await open(phone, iris.url);
+  const [inner, whole] = await tab.evaluate(() => [innerWidth, document.documentElement.scrollWidth]);
+  assert.ok(whole <= inner, `${whole} of ${inner}`);
+  await tab.locator("#scatter").scrollIntoViewIfNeeded();
+  await tab.locator("#legend button").first().tap();
+  await settled(tab);
+  assert.ok(await tab.locator("#selected").isVisible());
+  assert.deepEqual(seen, { requests: [], complaints: [] });
+  await phone.close();
+  const dark = await browser({ colorScheme: "dark" });
+  const night = await open(dark, iris.url);
+  const before = await pixels(night.tab, "silhouette");
+  assert.ok((await night.tab.pdf({ format: "A4" })).length > 50_000);
+  await settled(night.tab);
+  assert.equal(await pixels(night.tab, "silhouette"), before, "night again after printing");
+  await dark.close();
+});
+
+test("names in the data stay text", async () => {
+  const bad = "<script>window.hacked = 1</script>", image = "<img src=x onerror=window.hacked=2>";
+  const end = "</script><script>alert(1)</script>";
+  const rows = Array.from({ length: 90 }, (_, i) => `${(i % 3) * 9 + i / 50},${i % 7},"${[bad, image, end][i % 3]}"`);
+  put("hostile.csv", `"${bad}","${image}","${end}"\n${rows.join("\n")}\n`);
+  const hostile = page("hostile.html", "cluster", "hostile.csv", "-k", "3", "--label", "3", "-o", "l.csv");
+  await quiet(hostile.url, async (tab) => {
+    await change(tab, "by", "class");
+    await change(tab, "x", { label: bad });
+    await findPoint(tab, "scatter", "tip");
+    assert.equal(await tab.evaluate(() => window.hacked), undefined);
+    assert.equal(await tab.locator("img").count(), 0);
+    assert.ok((await tab.locator("#agreement").innerText()).includes(end));
+    assert.ok((await tab.locator("#tip").innerText()).includes("onerror") || (await tab.locator("#tip").innerText()).includes("script"));
+  });
+});
+
+test("a search over settings is a map on its page", async () => {
+  const sweep = page("sweep.html", "sweep", "iris.csv", "-k", "3", "--label", "species");
+  await quiet(sweep.url, async (tab) => {
+    assert.ok(await tab.locator("#sweep svg").isVisible());
+    assert.ok(await tab.locator("#sweep rect title").count() > 150);
+  });
+});
+
+test("odd data has a page that works", async () => {
+  put("two.csv", "1\n2\n");
+  put("one.csv", "5,6\n");
+  put("similar.csv", "1,0.9,0,0\n0.9,1,0.1,0\n0,0.1,1,0.8\n0,0,0.8,1\n");
+  for (const words of [["two.csv", "-k", "2"], ["two.csv", "-k", "1"], ["one.csv", "-k", "1"], ["similar.csv", "-k", "2", "--precomputed"],
+    ["iris.csv", "-k", "60", "--label", "5", "--min-node", "3"]]) {
+    await quiet(page("odd.html", "cluster", ...words, "-o", "l.csv").url);
+  }
+});
+
+// A million rows by the quickest settings there are: the page is what is looked at here.
+const QUICK = ["--trees", "10", "--min-node", "50000", "--affinity", "linear", "--solver", "nystrom", "--landmarks", "40"];
+for (const [n, ...options] of [[50], [5000], [1_000_000, ...QUICK]]) {
+  test(`${n} rows: small, quick to open, and sampled where it says so`, async () => {
+    blobs("blobs.csv", n);
+    const made = page("blobs.html", "cluster", "blobs.csv", "-k", "3", "-o", "l.csv", ...options);
+    assert.ok(made.bytes < 5_000_000, `${made.bytes} bytes`);
+    const from = Date.now();
+    await quiet(made.url, async (tab) => {
+      const seconds = (Date.now() - from) / 1000;
+      assert.ok(seconds < 15, `${seconds} s to open`);
+      const words = await tab.locator("#embedding p").first().innerText();
+      assert.equal(words.includes(`of ${n} rows`), n > 3000);
+      await tab.locator("#k").focus();
+      await tab.keyboard.press("ArrowRight");
+      await settled(tab);
+      assert.equal(await tab.locator("#k-now").innerText(), "4");
+      await tab.locator("#clusters button[data-cluster='0']").click();
+      await settled(tab);
+      assert.ok(await tab.locator("#selected").isVisible());
+      console.log(`# ${n} rows: ${(made.bytes / 1e6).toFixed(2)} MB, ${seconds.toFixed(1)} s to open`);
+    });
+  });
+}

@@ -1,0 +1,79 @@
+//! The shown rows with everything they can be drawn by: eigenvectors, confidence, columns, known classes.
+
+use rpfcluster::spectral::Embedding;
+
+use super::view::best_pair;
+use super::{few_classes, short_name};
+use crate::model::{Axis, Points};
+use crate::subject::Subject;
+
+/// Columns that can be chosen.
+const COLUMNS: usize = 24;
+/// Eigenvectors that can be chosen.
+const VECTORS: usize = 12;
+
+/// The points, in the order in which they are shown.
+pub fn points(
+    subject: &Subject<'_>,
+    shown: &[usize],
+    wider: &Embedding,
+    confidence: Option<&[f64]>,
+    telling: &[usize],
+) -> Points {
+    let width = wider.k() - 1;
+    let all = wider.coordinates();
+    let mut axes: Vec<Axis> = (0..width.min(VECTORS))
+        .map(|c| Axis {
+            name: format!("eigenvector {}", c + 2),
+            column: false,
+            values: shown.iter().map(|&i| short(all[i * width + c])).collect(),
+        })
+        .collect();
+    let spectral = axes.len();
+    if let Some(confidence) = confidence {
+        let values = shown.iter().map(|&i| short(confidence[i])).collect();
+        axes.push(Axis { name: "confidence".into(), column: false, values });
+    }
+    let first_column = axes.len();
+    if let Some(columns) = &subject.columns {
+        let wanted = &telling[..telling.len().min(COLUMNS)];
+        axes.extend(wanted.iter().map(|&j| Axis {
+            name: short_name(&columns.names[j]),
+            column: true,
+            values: Vec::with_capacity(shown.len()),
+        }));
+        let mut row = vec![0.0; columns.names.len()];
+        for &i in shown {
+            (columns.row)(i, &mut row);
+            for (axis, &j) in axes[first_column..].iter_mut().zip(wanted) {
+                axis.values.push(short(columns.in_file(j, row[j])));
+            }
+        }
+    }
+    let clusters: Vec<u32> = shown.iter().map(|&i| subject.labels()[i]).collect();
+    // On a graph in pieces the eigenvectors are constant on each, and clusters would be drawn as single points.
+    let in_pieces = wider.columns.iter().filter(|columns| !columns.is_empty()).count() > 1;
+    let used: Vec<usize> = (0..spectral.min(subject.k().max(3) - 1)).collect();
+    let columns: Vec<usize> = (first_column..axes.len()).collect();
+    let (first, second) = if in_pieces { (columns, used) } else { (used, columns) };
+    let pair = |candidates: &[usize]| best_pair(&axes, candidates, &clusters, subject.k());
+    let start = pair(&first).or_else(|| pair(&second)).unwrap_or([0, axes.len().saturating_sub(1)]);
+    let (classes, class_names) = match few_classes(subject) {
+        Some((codes, names)) => (Some(shown.iter().map(|&i| codes[i]).collect()), names),
+        None => (None, Vec::new()),
+    };
+    Points {
+        clusters,
+        classes,
+        class_names,
+        rows: shown.iter().map(|&i| subject.input_row(i)).collect(),
+        axes,
+        start,
+        k: subject.k(),
+    }
+}
+
+/// Five digits: more than a screen has points, and a third of the bytes.
+fn short(value: f64) -> f32 {
+    format!("{value:.4e}").parse().unwrap_or(value as f32)
+}

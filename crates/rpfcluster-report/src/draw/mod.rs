@@ -1,0 +1,169 @@
+//! What every picture needs: colours that the colour-blind can tell apart, numbers for people, text that stays text,
+//! cells as a PNG.
+
+mod chart;
+
+pub use chart::{Frame, Ink};
+
+use crate::error::{Error, Result};
+
+/// Colours of clusters: apart for the colour-blind, and readable on white and on black.
+const PALETTE: [&str; 10] = [
+    "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c6bb1", "#7f7f7f", "#b5a000",
+    "#00a6a6",
+];
+
+/// The colour of a cluster; beyond the palette, hues as far apart as they go.
+pub fn colour(cluster: usize) -> String {
+    match PALETTE.get(cluster) {
+        Some(colour) => (*colour).to_string(),
+        None => {
+            // The golden angle apart; half bright and not quite full, written as red, green and blue.
+            let hue = (cluster as f64 * 137.508) % 360.0 / 60.0;
+            let part = |shift: f64| {
+                let at = (hue + shift) % 6.0;
+                let level = (if at < 3.0 { at } else { 6.0 - at } - 1.0).clamp(0.0, 1.0);
+                (255.0 * (0.2 + 0.6 * level)).round() as u8
+            };
+            format!("#{:02x}{:02x}{:02x}", part(3.0), part(1.0), part(5.0))
+        }
+    }
+}
+
+/// Viridis at every eighth: it rises evenly in brightness, so it reads the same in grey and to the colour-blind.
+const SCALE: [[u8; 3]; 9] = [
+    [68, 1, 84],
+    [71, 44, 122],
+    [59, 81, 139],
+    [44, 113, 142],
+    [33, 144, 141],
+    [39, 173, 129],
+    [92, 200, 99],
+    [170, 220, 50],
+    [253, 231, 37],
+];
+
+/// The colour of a value from 0 to 1.
+pub fn shade(value: f64) -> [u8; 3] {
+    let at = value.clamp(0.0, 1.0) * (SCALE.len() - 1) as f64;
+    let below = (at as usize).min(SCALE.len() - 2);
+    let share = at - below as f64;
+    let mix = |channel: usize| {
+        let (a, b) = (f64::from(SCALE[below][channel]), f64::from(SCALE[below + 1][channel]));
+        (a + (b - a) * share).round() as u8
+    };
+    [mix(0), mix(1), mix(2)]
+}
+
+/// The same as a style sheet has it.
+pub fn shade_hex(value: f64) -> String {
+    let [r, g, b] = shade(value);
+    format!("#{r:02x}{g:02x}{b:02x}")
+}
+
+/// Values from 0 to 1 as the pixels of a PNG, row after row.
+pub fn png(width: usize, height: usize, values: impl Iterator<Item = f64>) -> Result<Vec<u8>> {
+    let failed = |e: png::EncodingError| Error::Picture { what: "heat map", problem: e.to_string() };
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, width as u32, height as u32);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_compression(png::Compression::High);
+    let mut writer = encoder.write_header().map_err(failed)?;
+    writer.write_image_data(&values.flat_map(shade).collect::<Vec<u8>>()).map_err(failed)?;
+    writer.finish().map_err(failed)?;
+    Ok(bytes)
+}
+
+/// Base64 with padding.
+pub fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let word = chunk.iter().fold(0u32, |w, b| w << 8 | u32::from(*b)) << (8 * (3 - chunk.len()));
+        for place in 0..4 {
+            let letter = LETTERS[(word >> (18 - 6 * place) & 63) as usize];
+            text.push(if place <= chunk.len() { char::from(letter) } else { '=' });
+        }
+    }
+    text
+}
+
+/// Safe between tags and in quotes. Characters that no XML file may hold become the sign for an unknown one.
+pub fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            '\n' | '\t' | '\r' => safe.push(' '),
+            '\u{fffe}' | '\u{ffff}' => safe.push('\u{fffd}'),
+            c if c.is_control() => safe.push('\u{fffd}'),
+            c => safe.push(c),
+        }
+    }
+    safe
+}
+
+/// A number of about four digits.
+pub fn number(value: f64) -> String {
+    let size = value.abs();
+    if size != 0.0 && !(1e-3..1e6).contains(&size) {
+        return format!("{value:.2e}");
+    }
+    let decimals = if size >= 1000.0 {
+        0
+    } else if size >= 100.0 {
+        1
+    } else if size >= 1.0 {
+        2
+    } else {
+        3
+    };
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_for_people() {
+        let all =
+            [(0.0, "0"), (1.5, "1.5"), (1.0, "1"), (-0.25, "-0.25"), (1234.5, "1234"), (2e-9, "2.00e-9")];
+        for (value, text) in all {
+            assert_eq!(number(value), text);
+        }
+    }
+
+    #[test]
+    fn base64_as_everyone_has_it() {
+        for (plain, coded) in
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
+        {
+            assert_eq!(base64(plain.as_bytes()), coded);
+        }
+    }
+
+    #[test]
+    fn colours_rise_in_brightness_and_clusters_differ() {
+        let bright = |v: f64| {
+            let [r, g, b] = shade(v).map(f64::from);
+            0.299 * r + 0.587 * g + 0.114 * b
+        };
+        assert!((0..100).all(|i| bright(f64::from(i) / 100.0) < bright(f64::from(i + 1) / 100.0)));
+        let mut all: Vec<String> = (0..100).map(colour).collect();
+        assert!(all.iter().all(|c| c.len() == 7 && c.starts_with('#')));
+        all.sort();
+        all.dedup();
+        assert!(all.len() > 95, "{}", all.len());
+    }
+
+    #[test]
+    fn text_stays_text() {
+        assert_eq!(escaped("<a href='x'>\u{0}\n"), "&lt;a href=&#39;x&#39;&gt;\u{fffd} ");
+    }
+}

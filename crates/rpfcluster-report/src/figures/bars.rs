@@ -1,0 +1,185 @@
+//! Groups of bars, one colour a series, spread as whiskers, and a dashed baseline over each group: bars that do not
+//! pass it say nothing.
+
+use std::fmt::Write;
+
+use crate::draw::{Frame, Ink, escaped, number};
+
+/// A bar.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bar {
+    /// Its height.
+    pub value: f64,
+    /// Half the length of its whisker; 0 draws none.
+    pub spread: f64,
+}
+
+/// Bars that stand together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BarGroup {
+    /// Below them.
+    pub name: String,
+    /// One for each series, where there is one.
+    pub bars: Vec<Option<Bar>>,
+    /// What they must pass to say anything.
+    pub baseline: Option<f64>,
+}
+
+/// A chart of bars.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BarChart {
+    /// Headline.
+    pub title: String,
+    /// What the axes are: below, and at the left with its unit.
+    pub axes: (String, String),
+    /// Name and colour of each series.
+    pub series: Vec<(String, String)>,
+    /// What the baseline is.
+    pub baseline: Option<String>,
+    /// The groups.
+    pub groups: Vec<BarGroup>,
+    /// Top of the axis; `None` takes the highest bar.
+    pub most: Option<f64>,
+    /// A line below.
+    pub note: Option<String>,
+}
+
+const LEFT: f64 = 76.0;
+const HEIGHT: f64 = 300.0;
+
+/// The figure.
+pub fn bars(chart: &BarChart) -> String {
+    let series = chart.series.len().max(1) as f64;
+    let highest = |b: &Bar| b.value + b.spread;
+    let found = chart.groups.iter().flat_map(|g| g.bars.iter().flatten()).map(highest).fold(0.0, f64::max);
+    let step = nice_step(chart.most.unwrap_or(found));
+    let most = chart.most.unwrap_or_else(|| (found / step).ceil().max(1.0) * step);
+    let bar = if series > 1.0 { 11.0 } else { (600.0 / chart.groups.len().max(1) as f64).clamp(6.0, 60.0) };
+    let gap = 18.0f64.min(bar * 1.6);
+    let width = ((bar * series + gap) * chart.groups.len() as f64).max(620.0);
+    let group = width / chart.groups.len().max(1) as f64;
+    let legend =
+        if chart.series.len() > 1 { 24.0 } else { 0.0 } + if chart.baseline.is_some() { 22.0 } else { 0.0 };
+    let top = 44.0 + legend;
+    let size = (LEFT + width + 24.0, top + HEIGHT + 82.0);
+    let mut frame = Frame::new(Ink::PAPER, size, [LEFT, top, width, HEIGHT], &chart.title);
+    frame.title(&chart.title);
+    legend_of(&mut frame, chart);
+    let ticks: Vec<(f64, f64)> =
+        (0..=(most / step).round() as usize).map(|i| step * i as f64).map(|v| (v, v / most)).collect();
+    frame.ticks_left(&ticks, None);
+    let y = |frame: &Frame, value: f64| frame.y((value / most).clamp(0.0, 1.0));
+    for (position, one) in chart.groups.iter().enumerate() {
+        let start = LEFT + (group - bar * series) / 2.0 + position as f64 * group;
+        for ((at, value), (name, colour)) in one.bars.iter().enumerate().zip(&chart.series) {
+            let Some(value) = value else { continue };
+            let (left, tip) = (start + at as f64 * bar, y(&frame, value.value));
+            let mut piece = format!(
+                "<rect x=\"{left:.1}\" y=\"{tip:.1}\" width=\"{:.1}\" height=\"{:.1}\" style=\"fill:{colour}\"><title>{}, {}: {} ± {}</title></rect>",
+                bar - 1.0,
+                frame.y(0.0) - tip,
+                escaped(&one.name),
+                escaped(name),
+                number(value.value),
+                number(value.spread)
+            );
+            if value.spread > most * 5e-4 {
+                let middle = left + (bar - 1.0) / 2.0;
+                let (from, to) =
+                    (y(&frame, value.value + value.spread), y(&frame, value.value - value.spread));
+                let _ = write!(piece, "<path d=\"M{middle:.1} {from:.1}V{to:.1}\" style=\"stroke:#000\"/>");
+            }
+            frame.add(&piece);
+        }
+        if let Some(baseline) = one.baseline {
+            let at = y(&frame, baseline);
+            frame.add(&dashes(start - 3.0, at, bar * series + 5.0));
+        }
+        // Every name when they have room, else every second, third, ….
+        let every = (44.0 / group).ceil().max(1.0) as usize;
+        if position % every == 0 {
+            let middle = start + bar * series / 2.0;
+            let bottom = frame.y(0.0) + 18.0;
+            frame.text(middle, bottom, "middle", &one.name);
+        }
+    }
+    frame.axes();
+    frame.names(&chart.axes.0, &chart.axes.1);
+    if let Some(note) = &chart.note {
+        frame.add(&format!(
+            "<text x=\"{LEFT}\" y=\"{:.1}\" font-size=\"11\">{}</text>",
+            top + HEIGHT + 66.0,
+            escaped(note)
+        ));
+    }
+    frame.done()
+}
+
+/// A step of 1, 2 or 5 and zeros, about five of which make `most`.
+fn nice_step(most: f64) -> f64 {
+    if !(most > 0.0 && most.is_finite()) {
+        return 1.0;
+    }
+    let rough = most / 5.0;
+    let unit = 10f64.powf(rough.log10().floor());
+    [1.0, 2.0, 5.0, 10.0].into_iter().map(|f| f * unit).find(|s| *s >= rough * 0.999).unwrap_or(rough)
+}
+
+fn dashes(x: f64, y: f64, length: f64) -> String {
+    format!(
+        "<path d=\"M{x:.1} {y:.1}h{length:.1}\" style=\"fill:none;stroke:#d55e00;stroke-width:2;stroke-dasharray:4 2\"/>"
+    )
+}
+
+fn legend_of(frame: &mut Frame, chart: &BarChart) {
+    let mut y = 44.0;
+    if chart.series.len() > 1 {
+        let mut x = LEFT;
+        for (name, colour) in &chart.series {
+            frame.add(&format!(
+                "<rect x=\"{x:.1}\" y=\"{:.1}\" width=\"12\" height=\"12\" style=\"fill:{colour}\"/>",
+                y - 4.0
+            ));
+            frame.text(x + 17.0, y + 6.5, "start", name);
+            x += 36.0 + 7.6 * name.chars().count() as f64;
+        }
+        y += 22.0;
+    }
+    if let Some(baseline) = &chart.baseline {
+        frame.add(&dashes(LEFT, y, 24.0));
+        frame.text(LEFT + 30.0, y + 4.5, "start", baseline);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_round() {
+        for (most, step) in [(100.0, 20.0), (1.0, 0.2), (64.0, 20.0), (7.0, 2.0), (0.0, 1.0)] {
+            assert!((nice_step(most) - step).abs() < 1e-9, "{most}: {}", nice_step(most));
+        }
+    }
+
+    #[test]
+    fn a_bar_a_value_and_none_where_there_is_none() {
+        let bar = |value| Some(Bar { value, spread: 1.0 });
+        let chart = BarChart {
+            title: "t".into(),
+            axes: ("data set".into(), "percent".into()),
+            series: vec![("a".into(), "#000".into()), ("b".into(), "#111".into())],
+            baseline: Some("majority".into()),
+            groups: vec![
+                BarGroup { name: "<iris>".into(), bars: vec![bar(50.0), None], baseline: Some(33.0) },
+                BarGroup { name: "wine".into(), bars: vec![bar(90.0), bar(10.0)], baseline: None },
+            ],
+            most: Some(100.0),
+            note: None,
+        };
+        let drawn = bars(&chart);
+        assert_eq!(drawn.matches("±").count(), 3);
+        assert_eq!(drawn.matches("stroke-dasharray").count(), 2, "one group has a baseline, and the legend");
+        assert!(drawn.contains("&lt;iris&gt;"));
+    }
+}

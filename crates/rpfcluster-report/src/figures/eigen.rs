@@ -1,0 +1,80 @@
+//! Eigenvalues as dots, those used filled, the gap after them marked.
+
+use std::fmt::Write;
+
+use crate::draw::{Frame, Ink};
+use crate::model::Spectrum;
+
+/// The figure. On the page every dot has its number as `data-at`, so that the script can follow another K.
+pub fn eigen(spectrum: &Spectrum, ink: Ink, title: Option<&str>) -> String {
+    let Spectrum { values, k } = spectrum;
+    let least = values.iter().copied().fold(1.0, f64::min);
+    let most = values.iter().copied().fold(least, f64::max);
+    // A little room below, and some height even when all are equal.
+    let span = (most - least).max(1e-6) * 1.08;
+    let floor = most - span;
+    let words = format!("The {} largest eigenvalues; {k} were used", values.len());
+    let top = if title.is_some() { 44.0 } else { 16.0 };
+    let mut chart = Frame::new(ink, (680.0, 260.0 + top), [76.0, top, 580.0, 190.0], &words);
+    if let Some(title) = title {
+        chart.title(title);
+    }
+    let decimals = if span < 0.01 { 5 } else { 3 };
+    let ticks: Vec<(f64, f64)> =
+        (0..=3).map(|third| f64::from(third) / 3.0).map(|share| (floor + span * share, share)).collect();
+    chart.ticks_left(&ticks, Some(decimals));
+    chart.axes();
+    chart.names("number of the eigenvalue, the largest first", "eigenvalue");
+    let step = 1.0 / values.len().max(1) as f64;
+    let x = |chart: &Frame, at: usize| chart.x(step * (at as f64 + 0.5));
+    let share = |value: f64| (value - floor) / span;
+    let gap = k.checked_sub(1).and_then(|at| Some((values.get(at)?, values.get(*k)?)));
+    if let Some((last, next)) = gap {
+        let middle = (x(&chart, *k - 1) + x(&chart, *k)) / 2.0;
+        let (from, to) = (chart.y(share(*last)), chart.y(share(*next)));
+        let mark = ink.mark;
+        let beside = if middle > 520.0 { (middle - 8.0, "end") } else { (middle + 8.0, "start") };
+        let piece = format!(
+            "<g class=\"gap\" style=\"fill:{mark}\"><path d=\"M{middle:.1} {from:.1}V{:.1}\" style=\"stroke:{mark};\
+             stroke-width:3\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{}\">gap {:.3}</text></g>",
+            to.max(from + 1.0),
+            beside.0,
+            (from + to) / 2.0 + 4.0,
+            beside.1,
+            last - next
+        );
+        chart.add(&piece);
+    }
+    // Numbers under every dot as long as they have room.
+    let every = values.len().div_ceil(20).max(1);
+    for (at, &value) in values.iter().enumerate() {
+        let (fill, stroke) = if at < *k { (ink.main, ink.main) } else { (ink.hollow, ink.text) };
+        let (cx, cy) = (x(&chart, at), chart.y(share(value)));
+        let mut dot = String::new();
+        let _ = write!(
+            dot,
+            "<circle data-at=\"{at}\" data-value=\"{value:.6}\" cx=\"{cx:.1}\" cy=\"{cy:.1}\" r=\"5\" style=\"fill:{fill};stroke:{stroke};\
+             stroke-width:1.5\"><title>eigenvalue {}: {value:.6}</title></circle>",
+            at + 1
+        );
+        chart.add(&dot);
+        if at % every == 0 {
+            chart.text(cx, 18.0 + top + 190.0, "middle", &(at + 1).to_string());
+        }
+    }
+    chart.done()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_gap_is_where_k_ends_and_one_value_is_enough() {
+        let drawn = eigen(&Spectrum { values: vec![1.0, 0.99, 0.5], k: 2 }, Ink::PAPER, Some("a < b"));
+        assert!(drawn.contains("gap 0.490") && drawn.contains("a &lt; b"));
+        assert_eq!(drawn.matches("<circle").count(), 3);
+        let lonely = eigen(&Spectrum { values: vec![1.0], k: 1 }, Ink::PAGE, None);
+        assert!(!lonely.contains("gap 0") && !lonely.contains("NaN"));
+    }
+}

@@ -1,0 +1,121 @@
+//! Similarity matrices as heat maps side by side: a pixel a pair, names of the groups of rows, a scale.
+
+use crate::draw::{Frame, Ink, base64, number, png};
+use crate::error::{Error, Result};
+
+/// Consecutive rows that belong together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group {
+    /// What they are.
+    pub name: String,
+    /// How many.
+    pub rows: usize,
+}
+
+/// One matrix.
+#[derive(Debug, Clone)]
+pub struct Panel<'a> {
+    /// What it is.
+    pub title: &'a str,
+    /// Its values, n x n, rows in the order of the groups.
+    pub values: &'a [f64],
+    /// The groups.
+    pub groups: &'a [Group],
+}
+
+const SIDE: f64 = 440.0;
+const LEFT: f64 = 100.0;
+const TOP: f64 = 44.0;
+const BELOW: f64 = 62.0;
+
+/// The panels beside each other, on one scale from 0 to the largest value, or to 1 when none is larger. With `root`,
+/// colours follow the square root: most pairs share few leaves, and their differences would drown in the dark.
+pub fn heat(panels: &[Panel<'_>], meaning: &[&str], root: bool) -> Result<String> {
+    let wrong = |problem: String| Error::Picture { what: "heat map", problem };
+    let largest = panels.iter().flat_map(|p| p.values).copied().fold(1.0, f64::max);
+    let step = LEFT + SIDE + 16.0;
+    let width = step * panels.len() as f64 + 130.0;
+    let names: Vec<&str> = panels.iter().map(|p| p.title).collect();
+    let words = format!("Similarity heat maps: {}", names.join(", "));
+    let right = step * panels.len().saturating_sub(1) as f64 + LEFT;
+    let mut chart = Frame::new(Ink::PAPER, (width, TOP + SIDE + BELOW), [right, TOP, SIDE, SIDE], &words);
+    let colour = |value: f64| {
+        let share = (value / largest).clamp(0.0, 1.0);
+        if root { share.sqrt() } else { share }
+    };
+    for (at, panel) in panels.iter().enumerate() {
+        let n: usize = panel.groups.iter().map(|g| g.rows).sum();
+        if n == 0 || panel.values.len() != n * n {
+            return Err(wrong(format!("{} values do not make {n} rows and columns", panel.values.len())));
+        }
+        // Whole pixels a cell: programs that smooth pictures when they enlarge them would blur the cells.
+        let zoom = (2 * SIDE as usize / n).max(1);
+        let side = n * zoom;
+        let enlarged =
+            (0..side * side).map(|at| colour(panel.values[at / side / zoom * n + at % side / zoom]));
+        let x = LEFT + step * at as f64;
+        let cells = base64(&png(side, side, enlarged)?);
+        chart.add(&format!(
+            "<image x=\"{x:.1}\" y=\"{TOP}\" width=\"{SIDE}\" height=\"{SIDE}\" preserveAspectRatio=\"none\" \
+             style=\"image-rendering:pixelated\" href=\"data:image/png;base64,{cells}\"/>"
+        ));
+        chart.add(&format!(
+            "<text x=\"{:.1}\" y=\"26\" text-anchor=\"middle\" font-size=\"16\">{}</text>",
+            x + SIDE / 2.0,
+            crate::draw::escaped(panel.title)
+        ));
+        names_of(&mut chart, panel.groups, x, n);
+    }
+    let mark = |share: f64| (number(share * largest), if root { share.sqrt() } else { share });
+    chart.scale(&[0.0, 0.05, 0.25, 0.5, 1.0].map(mark), meaning);
+    chart.add(&format!(
+        "<text x=\"{LEFT}\" y=\"{:.1}\" font-size=\"12\">rows and columns in the order of the groups</text>",
+        TOP + SIDE + BELOW - 12.0
+    ));
+    Ok(chart.done())
+}
+
+/// Names beside rows and below columns, and thin lines between groups.
+fn names_of(chart: &mut Frame, groups: &[Group], x: f64, n: usize) {
+    let mut from = 0.0;
+    for group in groups {
+        let length = SIDE * group.rows as f64 / n as f64;
+        let middle = from + length / 2.0;
+        // A name needs some room; small groups between large ones go without.
+        if length >= 14.0 {
+            let fits = |letters: usize| -> String {
+                let mut name: String = group.name.chars().take(letters).collect();
+                if name.chars().count() < group.name.chars().count() {
+                    name.push('…');
+                }
+                name
+            };
+            chart.text(x - 8.0, TOP + middle + 4.5, "end", &fits(11));
+            chart.text(x + middle, TOP + SIDE + 18.0, "middle", &fits((length / 8.0) as usize));
+        }
+        if from > 0.0 {
+            chart.add(&format!(
+                "<path d=\"M{:.1} {TOP}v{SIDE}M{x:.1} {:.1}h{SIDE}\" style=\"fill:none;stroke:#fff;stroke-opacity:.6\"/>",
+                x + from,
+                TOP + from
+            ));
+        }
+        from += length;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrong_sizes_are_refused_and_names_escaped() {
+        let panel = |values, groups| Panel { title: "a < b", values, groups };
+        let two = [Group { name: "<x>".into(), rows: 1 }];
+        assert!(heat(&[panel(&[1.0], &[])], &[], false).is_err());
+        assert!(heat(&[panel(&[1.0, 0.0], &two)], &[], false).is_err());
+        let drawn = heat(&[panel(&[1.0], &two), panel(&[0.5], &two)], &["share"], true).unwrap();
+        assert!(drawn.contains("a &lt; b") && drawn.contains("&lt;x&gt;"));
+        assert_eq!(drawn.matches("<image").count(), 2);
+    }
+}

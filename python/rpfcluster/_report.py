@@ -1,0 +1,50 @@
+"""The page of RPFCluster.report(): what Python knows of a clustering, handed to the native half."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+
+from ._common import check_data, native, progress_of
+
+if TYPE_CHECKING:
+    from . import _rpfcluster
+
+
+def write_report(estimator: Any, cluster: _rpfcluster.Cluster, path: str | os.PathLike[str], X: Any, y: Any) -> None:
+    """Write the page, whole or not at all."""
+    about: dict[str, Any] = {"source": "the data", "again": _again(estimator, cluster), "columns": []}
+    table = None
+    if X is not None:
+        X = check_data(estimator, X, reset=False)
+        names = getattr(estimator, "feature_names_in_", None)
+        about["columns"] = [f"x{j}" for j in range(X.shape[1])] if names is None else [str(name) for name in names]
+        if hasattr(estimator, "_scaling"):
+            about["units"] = [np.asarray(part, dtype=float).tolist() for part in estimator._scaling]
+        table = native(X)
+    if y is not None:
+        names, codes = np.unique(np.asarray(y).astype(str), return_inverse=True)
+        about["classes"] = [codes.ravel().tolist(), names.tolist()]
+    page = cluster.report(json.dumps(about), table, progress_of(estimator.verbose))
+    target = Path(path)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".rpf-", suffix=".html")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as out:
+            out.write(page)
+        Path(name).chmod(0o644)
+        Path(name).replace(target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _again(estimator: Any, cluster: _rpfcluster.Cluster) -> str:
+    """Name the lines that make the same clustering: the estimator with the seed that was drawn for it."""
+    same = clone(estimator).set_params(random_state=json.loads(cluster.params)["seed"])
+    return f"from rpfcluster import RPFCluster\n\nmodel = {same!r}\nmodel.fit(X)"
