@@ -18,6 +18,9 @@ from ._report import write_report
 
 AFFINITIES = ("auto", "paper", "linear", "top-k")
 
+# What the command takes for --trees auto.
+_MOST_TREES = 1600
+
 
 class SpectralBase(TransformerMixin, BaseEstimator):  # type: ignore[misc, unused-ignore]
     """What the clusterer and the embedding share: one fit, one matrix, new rows."""
@@ -33,7 +36,7 @@ class SpectralBase(TransformerMixin, BaseEstimator):  # type: ignore[misc, unuse
         auto_top = isinstance(top, str) and one_of(top, "n_neighbors", ("auto",)) == "auto"
         return {
             "k": k,
-            "trees": whole(self.n_estimators, "n_estimators", 1),
+            **self._trees(),
             "min_node": None if auto_split else whole(split, "min_samples_split", 2),
             "split": one_of(self.split, "split", ("uniform", "median")),
             "direction": one_of(self.direction, "direction", ("gaussian", "sparse")),
@@ -46,6 +49,10 @@ class SpectralBase(TransformerMixin, BaseEstimator):  # type: ignore[misc, unuse
             "power": open_number(self.power, "power"),
             **self._spectral(k),
         }
+
+    def _trees(self) -> dict[str, Any]:
+        """Name the number of trees."""
+        return {"trees": whole(self.n_estimators, "n_estimators", 1)}
 
     def _spectral(self, k: int) -> dict[str, Any]:
         """Name what the spectral step alone is told."""
@@ -124,8 +131,8 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         Power of "top-k".
     diagonal : {"keep", "drop"}, default="keep"
         Whether a row is similar to itself in affinity="paper".
-    n_estimators : int, default=200
-        Number of trees.
+    n_estimators : int or "auto", default=200
+        Number of trees; "auto" doubles it, up to 1600, until the two halves of the forest give the same clusters.
     min_samples_split : int or "auto", default="auto"
         A node with fewer rows is a leaf. Without ``tune``, "auto" is 30, fewer for tables of under 150 rows.
     split, direction, n_candidates
@@ -191,7 +198,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         n_neighbors: int | str = "auto",
         power: float | str = "auto",
         diagonal: str = "keep",
-        n_estimators: int = 200,
+        n_estimators: int | str = 200,
         min_samples_split: int | str = "auto",
         split: str = "uniform",
         direction: str = "gaussian",
@@ -241,6 +248,13 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         self._fit_cluster(X, k, max_k=most, tune=bool(self.tune), method=chosen)
         self.__dict__.pop("_used", None)
         return self._take(self._cluster, X.dtype)
+
+    def _trees(self) -> dict[str, Any]:
+        """Name the number of trees, or the most there may be."""
+        if isinstance(self.n_estimators, str):
+            one_of(self.n_estimators, "n_estimators", ("auto",))
+            return {"max_trees": _MOST_TREES}
+        return super()._trees()
 
     def _take(self, cluster: _rpfcluster.Cluster, dtype: Any) -> RPFCluster:
         """Show the parts of a native clustering as attributes."""

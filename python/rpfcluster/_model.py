@@ -121,6 +121,8 @@ def load(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> RPFClust
         cluster = _rpfcluster.Cluster.from_bytes(content, threads_of(n_jobs))
         asked = json.loads(cluster.params)
         common["min_samples_split"] = "auto" if asked["min_node"] is None else asked["min_node"]
+        if asked["max_trees"] is not None:
+            common["n_estimators"] = "auto"
         words = {name: "auto" if asked[name] is None else asked[name] for name in _OPEN}
         estimator = RPFCluster(
             asked["k"] if asked["max_k"] is None else "auto",

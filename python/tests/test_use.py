@@ -200,6 +200,10 @@ def test_what_is_left_open_is_chosen():
     assert model.confidence_.shape == (600,)
     assert model.confidence_.min() >= 0
     assert model.confidence_.max() <= 1
+    open_trees = RPFCluster(3, n_estimators="auto", tune=False, random_state=0).fit(data)
+    trees = open_trees.chosen_["evidence"]["trees"]["trees"]
+    given = RPFCluster(3, n_estimators=trees, tune=False, random_state=0).fit(data)
+    assert open_trees.labels_.tolist() == given.labels_.tolist()
     fixed = RPFCluster(3, tune=False, random_state=0).fit(data)
     assert fixed.chosen_["evidence"]["settings"] is None
     assert fixed.chosen_["min_samples_split"] == 30
