@@ -124,15 +124,14 @@ fn of_matrix(
         // Silent: bars of so many short steps would only flicker.
         let cut = spectral::embed(&affinity, &params, &Hints::default(), &Silent)
             .and_then(|embedding| spectral::label(&affinity, &embedding, &params, &Silent));
-        match cut {
-            Ok(labels) => found.push(Found {
+        // Fewer distinct points than that: this K cannot be had.
+        if let Ok(labels) = cut {
+            found.push(Found {
                 k,
                 silhouette: similar::of_pairs(pairs, &labels, k, shown).silhouette(),
                 labels: shown.iter().map(|&i| labels[i]).collect(),
                 stability: None,
-            }),
-            // Fewer distinct points than that: this K cannot be had.
-            Err(_) => {}
+            });
         }
     }
     Ok(found)
