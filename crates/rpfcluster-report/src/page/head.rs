@@ -9,6 +9,8 @@ use crate::model::{Partition, Report};
 /// From this agreement of the two halves of the forest on the clusters hold, and below this one they are weak.
 const HOLDS: f64 = 0.9;
 const WEAK: f64 = 0.6;
+/// Below this mean silhouette rows are hardly nearer to their own cluster than to the next.
+const APART: f64 = 0.25;
 
 /// Summary, verdict, warnings, and the figures a person looks for first.
 pub fn head(report: &Report) -> String {
@@ -38,7 +40,13 @@ fn verdict(report: &Report) -> Option<String> {
         return None;
     }
     let stability = stability(report)?;
-    Some(if stability >= HOLDS {
+    let far = own(report).map_or(1.0, |p| p.mean);
+    Some(if stability >= WEAK && far < APART {
+        format!(
+            "Two halves of the forest agree on the clusters to {stability:.2}, but <b>the clusters are hardly apart</b>: \
+             the mean silhouette is {far:.2}. Perhaps there are fewer."
+        )
+    } else if stability >= HOLDS {
         format!(
             "The clusters hold: two halves of the forest, each on its own, agree on them to {stability:.2}."
         )
