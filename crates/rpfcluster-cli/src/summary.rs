@@ -83,7 +83,7 @@ pub fn choices(clustered: &Clustered) -> Vec<(&'static str, String)> {
     if let Some(trees) = &evidence.trees {
         let last = trees.tried.iter().find(|t| t.trees == trees.trees).map_or(0.0, |t| t.agreement);
         let why = if trees.agreed { "halves agree" } else { "more would not bring the halves closer" };
-        lines.push(("chosen trees", format!("{} ({why}: {last:.2}{})", trees.trees, on(trees.sample))));
+        lines.push(("trees", format!("{} chosen ({why}: {last:.2}{})", trees.trees, on(trees.sample))));
     }
     if let Some(settings) = evidence.settings.as_ref().filter(|s| s.candidates.len() > 1) {
         let best = &settings.candidates[0];

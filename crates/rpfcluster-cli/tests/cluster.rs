@@ -53,7 +53,7 @@ fn json_has_the_keys_scripts_rely_on() {
         object["cluster_sizes"].as_array().unwrap().iter().map(|s| s.as_u64().unwrap()).collect();
     assert_eq!((sizes.len(), sizes.iter().sum::<u64>()), (3, 150));
     assert_eq!(object["eigenvalues"].as_array().unwrap().len(), 3);
-    assert_eq!(keys(&object["chosen"]).join(" "), "k settings trees");
+    assert_eq!(keys(&object["chosen"]).join(" "), "k trees settings");
     let tried = object["chosen"]["settings"]["candidates"].as_array().unwrap();
     assert!(tried.len() > 1 && tried.iter().all(|c| c["agreement"].is_number()), "{object}");
     let without = room.rpf("cluster iris.csv -k 3 --drop species --json").done().json();
@@ -125,7 +125,7 @@ fn the_number_of_trees_can_be_left_open() {
         assert_eq!(room.rpf(&given).done().out, room.rpf(&format!("{line} --trees auto")).done().out);
     }
     let run = room.rpf("cluster blobs.csv --label class -k 3 --trees auto").done();
-    assert!(run.err.contains("chosen trees 50"), "{}", run.err);
+    assert!(run.err.contains("trees        50 chosen"), "{}", run.err);
 }
 
 #[test]
