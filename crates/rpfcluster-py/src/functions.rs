@@ -26,6 +26,8 @@ pub type Csr<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound
 pub type PairTable<'py> = (Bound<'py, PyArray2<i64>>, Matrix<'py>);
 type Matrix<'py> = Bound<'py, PyArray2<f64>>;
 type Labels<'py> = Bound<'py, PyArray1<i64>>;
+/// Rows in their own width, classes, names of the columns, names of the classes.
+pub type CataloguedSet<'py> = (Bound<'py, PyAny>, Labels<'py>, Vec<String>, Vec<String>);
 
 /// Parameters from their JSON; what is wrong with them is a ValueError.
 pub fn parse<T: serde::de::DeserializeOwned>(json: &str) -> PyResult<T> {
@@ -167,15 +169,14 @@ pub fn catalog() -> Vec<&'static str> {
     entries().iter().map(|e| e.name).collect()
 }
 
-/// A set of the catalog, read from a folder in its distributor's files: (rows in their own width, classes as numbers,
-/// names of the columns, names of the classes).
+/// A set of the catalog, read from a folder in its distributor's files.
 #[pyfunction]
 pub fn catalogued<'py>(
     py: Python<'py>,
     name: &str,
     folder: std::path::PathBuf,
     scaling: &str,
-) -> PyResult<(Bound<'py, PyAny>, Labels<'py>, Vec<String>, Vec<String>)> {
+) -> PyResult<CataloguedSet<'py>> {
     let Some((_, scaling)) = Scaling::ALL.into_iter().find(|(known, _)| *known == scaling) else {
         return Err(PyValueError::new_err(format!(
             "scaling is {scaling:?}, but must be raw, standardized or paper"

@@ -6,9 +6,6 @@ use crate::cluster::{AffinityKind, AffinityParams, RpfCluster};
 /// `paper` keeps many pairs a row; beyond this many rows it is tried only when asked for.
 const PAPER_BELOW: usize = 3000;
 
-/// Up to this many rows the whole grid is tried.
-const WHOLE_BELOW: usize = 20_000;
-
 /// A setting to try.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Setting {
@@ -37,12 +34,11 @@ pub(crate) fn settings(params: &RpfCluster, n: usize, base: usize) -> Vec<Settin
     for (level, &min_node) in min_nodes.iter().enumerate() {
         let mut add = |affinity| all.push(Setting { min_node, affinity });
         if named(AffinityKind::TopK) {
-            // On many rows the second min_node is tried with the middle of the grid only.
-            let whole = level == 0 || n <= WHOLE_BELOW;
+            // The larger min_node is tried with the middle of the grid only: more of it cost time and chose no better.
+            let whole = level == 0;
             let tops = params.top.map_or(if whole { vec![5, 10, 20] } else { vec![10] }, |top| vec![top]);
-            let powers = params
-                .power
-                .map_or(if whole { vec![1.0, 2.0, 4.0, 8.0] } else { vec![2.0, 4.0] }, |p| vec![p]);
+            let powers =
+                params.power.map_or(if whole { vec![2.0, 4.0, 8.0] } else { vec![4.0] }, |p| vec![p]);
             for &top in &tops {
                 for &power in &powers {
                     add(AffinityParams::TopK { top, power });
@@ -54,8 +50,9 @@ pub(crate) fn settings(params: &RpfCluster, n: usize, base: usize) -> Vec<Settin
         }
         if named(AffinityKind::Paper) && (level == 0 || asked_paper) {
             let diagonal = if asked_paper { params.diagonal } else { Diagonal::Drop };
-            for &beta1 in &params.beta1.map_or(vec![0.1, 0.3], |b| vec![b]) {
-                for &beta2 in &params.beta2.map_or(vec![0.1, 0.3], |b| vec![b]) {
+            let open = if asked_paper { vec![0.1, 0.3] } else { vec![0.1] };
+            for &beta1 in &params.beta1.map_or(open.clone(), |b| vec![b]) {
+                for &beta2 in &params.beta2.map_or(open.clone(), |b| vec![b]) {
                     add(AffinityParams::Paper { beta1, beta2, diagonal });
                 }
             }
