@@ -13,6 +13,8 @@ use crate::observe::{Observer, Stage, check};
 
 /// Rows one task counts before it looks for cancellation.
 const CHUNK: usize = 1024;
+/// Rows after which it is asked again whether to go on.
+const ASK: usize = 16;
 
 /// Rows whose leaf numbers are laid out at a time, so that they need not be laid out for all.
 const WINDOWS: usize = 4;
@@ -135,10 +137,13 @@ fn count_chunks<T: Send>(
         .map_init(
             || Counter::new(matrix.n()),
             |counter, from| {
-                check(observer)?;
                 let to = (from + CHUNK).min(positions.end);
                 let mut result = fresh();
                 for p in from..to {
+                    // Thousands of trees with large leaves make a row cost milliseconds.
+                    if (p - from).is_multiple_of(ASK) {
+                        check(observer)?;
+                    }
                     counter.count(matrix, |t| code(p, t), |counted| keep(&mut result, row(p), counted));
                 }
                 observer.advance(Stage::Kernel, (to - from) as u64);
