@@ -31,7 +31,7 @@ CALLS = [
     # Settings are tried: the pairs of one alone take longer than a second.
     "while True: RPFCluster(5, random_state=0).fit(X)",
     "while True: RPFCluster('auto', random_state=0).fit(X)",
-    "RPFEmbedding(2, affinity='paper', beta1=0.0, n_estimators=2000, min_samples_split=1000).fit(X)",
+    "RPFEmbedding(2, affinity='paper', beta1=0.0, n_estimators=2000, min_samples_split=2000).fit(X)",
     "RPForestKernel(500, min_samples_split=2000).fit(X).transform(X[:5000])",
     "RPFNeighbors(5, metric='euclidean', n_candidates_exact=500, min_samples_split=1000).fit(X).kneighbors()",
     "while True: sweep(X, 5)",
@@ -41,8 +41,10 @@ CALLS = [
 ]
 
 
-def seconds_to_stop(call, delay):
-    """Interrupt the call after a delay; check that it stops and the interpreter goes on; return how long it took."""
+# At several moments: a stage that does not listen must not hide behind one that does.
+@pytest.mark.parametrize("delay", [0.6, 1.6])
+@pytest.mark.parametrize("call", CALLS)
+def test_ctrl_c_stops_within_a_second(call, delay):
     child = subprocess.Popen(
         [sys.executable, "-c", LONG.format(call=call)],
         stdout=subprocess.PIPE,
@@ -56,21 +58,12 @@ def seconds_to_stop(call, delay):
         begun = time.monotonic()
         os.kill(child.pid, signal.SIGINT)
         assert child.stdout.readline() == "interrupted\n", child.stderr.read()
-        took = time.monotonic() - begun
+        assert time.monotonic() - begun < 1.0
         assert child.stdout.readline() == "(1, 5)\n"
         assert child.wait(timeout=20) == 0
     finally:
         child.kill()
         child.communicate()
-    return took
-
-
-# At several moments: a stage that does not listen must not hide behind one that does. A machine with other work on it
-# may be late once; a stage that does not listen is late every time.
-@pytest.mark.parametrize("delay", [0.6, 1.6])
-@pytest.mark.parametrize("call", CALLS)
-def test_ctrl_c_stops_within_a_second(call, delay):
-    assert any(seconds_to_stop(call, delay) < 1.0 for _ in range(3))
 
 
 def test_other_threads_run_meanwhile():
