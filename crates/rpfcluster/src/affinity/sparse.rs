@@ -58,6 +58,8 @@ pub struct SparseAffinity {
     indptr: Vec<usize>,
     indices: Vec<u32>,
     weights: Weights,
+    /// Whether the weights are a power above 1 of the share of trees.
+    sharp: bool,
 }
 
 impl SparseAffinity {
@@ -78,7 +80,12 @@ impl SparseAffinity {
                 expected: *most as usize + 1,
             });
         }
-        Ok(SparseAffinity { constant, indptr, indices, weights })
+        Ok(SparseAffinity { constant, indptr, indices, weights, sharp: false })
+    }
+
+    /// The same, known to be weighted by the share of trees to this power.
+    pub(crate) fn raised_to(self, power: f64) -> Self {
+        SparseAffinity { sharp: power > 1.0, ..self }
     }
 
     /// The offsets of the rows.
@@ -317,6 +324,10 @@ impl Affinity for SparseAffinity {
         self.degrees().iter().enumerate().map(bound).fold(1.0, f64::min)
     }
 
+    fn sharpened(&self) -> Option<&SparseAffinity> {
+        self.sharp.then_some(self)
+    }
+
     fn restrict<'a>(&'a self, rows: &[u32]) -> Box<dyn Affinity + 'a> {
         const OUTSIDE: u32 = u32::MAX;
         let mut new_number = vec![OUTSIDE; self.n()];
@@ -343,6 +354,6 @@ impl Affinity for SparseAffinity {
             }
             Weights::Values(values) => Weights::Values(kept.iter().map(|e| values[*e]).collect()),
         };
-        Box::new(SparseAffinity { constant: self.constant, indptr, indices, weights })
+        Box::new(SparseAffinity { constant: self.constant, indptr, indices, weights, sharp: self.sharp })
     }
 }

@@ -25,6 +25,8 @@ pub struct Fitted {
     pub(crate) leaves: Arc<LeafMatrix>,
     pub(crate) labels: Vec<u32>,
     pub(crate) embedding: Embedding,
+    /// Whether the labels come from a finer cut than the embedding shows.
+    pub(crate) untied: bool,
     seconds: Seconds,
     evidence: Evidence,
     /// Mean unit row of each cluster, k x k.
@@ -45,7 +47,7 @@ impl Fitted {
         seconds: Seconds,
         evidence: Evidence,
     ) -> Self {
-        let Cut { labels, embedding } = cut;
+        let Cut { labels, embedding, untied } = cut;
         let k = params.k;
         let mut known: Vec<(u64, u32)> = training_fingerprints(&leaves).into_iter().zip(0..).collect();
         known.sort_unstable();
@@ -72,6 +74,7 @@ impl Fitted {
             leaves,
             labels,
             embedding,
+            untied,
             seconds,
             evidence,
             centers,
@@ -164,6 +167,11 @@ impl Fitted {
     pub fn predict_observed<R: Real>(&self, points: &Points<R>, observer: &dyn Observer) -> Result<Vec<u32>> {
         in_pool(self.params.threads, || {
             let codes = self.codes(points, observer)?;
+            if let AffinityParams::TopK { top, power } = self.setting.affinity
+                && self.untied
+            {
+                return self.vote(&codes, top, power, observer);
+            }
             let rows = self.extend(&codes, observer)?;
             let width = self.embedding.k();
             Ok(fingerprints(&codes)
@@ -237,6 +245,26 @@ impl Fitted {
             }
         }
         Ok(out)
+    }
+
+    /// The cluster that most of a row's weight goes to (ties, and a row without any: the lowest).
+    fn vote(&self, codes: &LeafCodes, top: usize, power: f64, observer: &dyn Observer) -> Result<Vec<u32>> {
+        let table = powers(power, self.leaves.trees())?;
+        let found = self.leaves.top_k_of(codes, top, observer)?;
+        let rows = fingerprints(codes).into_par_iter().enumerate();
+        Ok(rows
+            .map(|(row, print)| {
+                if let Some(twin) = self.twin(print) {
+                    return self.labels[twin as usize];
+                }
+                let mut votes = vec![0.0; self.k()];
+                let (js, counts) = found.row(row);
+                for (&j, &count) in js.iter().zip(counts) {
+                    votes[self.labels[j as usize] as usize] += table[usize::from(count)];
+                }
+                (0..).zip(&votes).fold((0, 0.0), |best, (c, &v)| if v > best.1 { (c, v) } else { best }).0
+            })
+            .collect())
     }
 
     fn nearest(&self, row: &[f64]) -> u32 {
