@@ -20,6 +20,9 @@ const LEAKY: f64 = 1.0 / 3.0;
 /// Parts for each cluster of the finer cut, and most parts beyond K: eigenvectors are what it costs.
 const FINER: usize = 3;
 const MOST_MORE: usize = 100;
+/// Parts need not be exact, and far down a spectrum the last decades are the dearest.
+const TOLERANCE: f64 = 1e-4;
+const ITERATIONS: usize = 400;
 /// Rows there must be for each part.
 const ROWS_A_PART: usize = 5;
 
@@ -47,7 +50,12 @@ pub(crate) fn untied(
     if tied.is_empty() {
         return Ok(None);
     }
-    let finer = SpectralParams { k: m, ..params.clone() };
+    let finer = SpectralParams {
+        k: m,
+        tolerance: params.tolerance.max(TOLERANCE),
+        max_iterations: params.max_iterations.min(ITERATIONS),
+        ..params.clone()
+    };
     let hints = Hints { start: Some(embedding), similarity: None };
     let found = embed(affinity, &finer, &hints, observer)
         .and_then(|embedding| label(affinity, &embedding, &finer, observer));
