@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use super::{Affinity, Components};
 use crate::error::{Error, Result, parameter};
+use crate::wide::in_wide_registers;
 
 /// Rows worked on as one piece. Fixed, so that results do not depend on the number of threads.
 const CHUNK: usize = 1024;
@@ -137,6 +138,7 @@ impl SparseAffinity {
     }
 
     /// E x for one chunk of rows, in tiles of columns whose sums stay in registers.
+    #[inline(always)]
     fn chunk_product(
         &self,
         weight: impl Fn(usize) -> f64 + Copy,
@@ -188,6 +190,32 @@ impl SparseAffinity {
                 }
             };
         }
+    }
+}
+
+in_wide_registers! {
+    fn table_product(
+        pairs: &SparseAffinity,
+        weights: (&[u16], &[f64]),
+        first: usize,
+        x: &[f64],
+        y: &mut [f64],
+        b: usize,
+    ) {
+        pairs.chunk_product(|e| weights.1[weights.0[e] as usize], first, x, y, b);
+    }
+}
+
+in_wide_registers! {
+    fn values_product(
+        pairs: &SparseAffinity,
+        weights: &[f64],
+        first: usize,
+        x: &[f64],
+        y: &mut [f64],
+        b: usize,
+    ) {
+        pairs.chunk_product(|e| weights[e], first, x, y, b);
     }
 }
 
@@ -274,9 +302,9 @@ impl Affinity for SparseAffinity {
             }
             match &self.weights {
                 Weights::Table { counts, table } => {
-                    self.chunk_product(|e| table[counts[e] as usize], c * CHUNK, x, rows, b);
+                    table_product(self, (counts, table), c * CHUNK, x, rows, b)
                 }
-                Weights::Values(values) => self.chunk_product(|e| values[e], c * CHUNK, x, rows, b),
+                Weights::Values(values) => values_product(self, values, c * CHUNK, x, rows, b),
             }
         });
     }

@@ -16,6 +16,9 @@ use crate::parallel::in_pool;
 use crate::points::{Points, Real};
 use crate::spectral::{Embedding, Method, extend};
 
+/// Rows that are placed at a time.
+const PART: usize = 1 << 18;
+
 /// A clustering of the points it was fitted on, able to place others.
 #[derive(Debug)]
 pub struct Fitted {
@@ -162,19 +165,17 @@ impl Fitted {
 
     /// As [`Fitted::predict`], telling `observer`.
     pub fn predict_observed<R: Real>(&self, points: &Points<R>, observer: &dyn Observer) -> Result<Vec<u32>> {
-        in_pool(self.params.threads, || {
-            let codes = self.codes(points, observer)?;
+        self.in_parts(points, |part, labels| {
+            let codes = self.codes(part, observer)?;
             let rows = self.extend(&codes, observer)?;
-            let width = self.embedding.k();
-            Ok(fingerprints(&codes)
-                .par_iter()
-                .zip(rows.par_chunks(width))
-                .map(|(print, row)| match self.twin(*print) {
+            labels.par_extend(fingerprints(&codes).par_iter().zip(rows.par_chunks(self.embedding.k())).map(
+                |(print, row)| match self.twin(*print) {
                     Some(row) => self.labels[row as usize],
                     None => self.nearest(row),
-                })
-                .collect())
-        })?
+                },
+            ));
+            Ok(())
+        })
     }
 
     /// The spectral embedding of unseen rows, m x k; training rows get their own back.
@@ -188,8 +189,8 @@ impl Fitted {
         points: &Points<R>,
         observer: &dyn Observer,
     ) -> Result<Vec<f64>> {
-        in_pool(self.params.threads, || {
-            let codes = self.codes(points, observer)?;
+        self.in_parts(points, |part, all| {
+            let codes = self.codes(part, observer)?;
             let mut rows = self.extend(&codes, observer)?;
             let width = self.embedding.k();
             fingerprints(&codes).par_iter().zip(rows.par_chunks_mut(width)).for_each(|(print, out)| {
@@ -197,7 +198,24 @@ impl Fitted {
                     out.copy_from_slice(self.embedding.row(row as usize));
                 }
             });
-            Ok(rows)
+            all.append(&mut rows);
+            Ok(())
+        })
+    }
+
+    /// Works through many rows part by part: leaf numbers, 4 bytes a row and tree, are held for one part only.
+    fn in_parts<R: Real, T: Send>(
+        &self,
+        points: &Points<R>,
+        work: impl Fn(&Points<R>, &mut Vec<T>) -> Result<()> + Sync,
+    ) -> Result<Vec<T>> {
+        in_pool(self.params.threads, || {
+            let part = PART.max(self.leaves.n());
+            let mut all = Vec::new();
+            for first in (0..points.n()).step_by(part) {
+                work(&points.part(first..(first + part).min(points.n())), &mut all)?;
+            }
+            Ok(all)
         })?
     }
 

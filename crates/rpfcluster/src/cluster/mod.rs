@@ -69,6 +69,9 @@ impl RpfCluster {
                 tune::choose(&forest, &params, observer)
             })??;
             choice.sample = Some(rows.len());
+            if params.min_node.is_none() && choice.affinity == AffinityParams::Linear {
+                choice.min_node = choice.min_node.max(params::linear_min_node(points.n()));
+            }
             seconds.tune += clock.elapsed().as_secs_f64();
             evidence.settings = Some(choice);
         }
@@ -134,7 +137,10 @@ fn fit_forest(
     if leaves.n() > tune::SAMPLE_ABOVE {
         spectral.tolerance = MANY_ROWS_TOLERANCE;
     }
-    let cut = fit::cut(&leaves, affinity.as_ref(), &spectral, None, &mut seconds, observer)?;
-    drop(affinity);
+    let clock = Instant::now();
+    let start = fit::rough_start(&forest, setting.min_node, &spectral, observer)?;
+    seconds.spectral += clock.elapsed().as_secs_f64();
+    let cut = fit::cut(&leaves, affinity.as_ref(), &spectral, start.as_ref(), &mut seconds, observer)?;
+    drop((affinity, start));
     Ok(Fitted::new(params, forest, setting, leaves, cut, seconds, evidence))
 }
