@@ -67,7 +67,9 @@ pub struct DataSet {
     pub k: usize,
     /// The share of the largest class, percent: the rho_c of one cluster for all.
     pub majority: f64,
-    /// Bandwidths the best-by-labels search looked at, of the paper's 2,090.
+    /// Bandwidths the best-by-labels search looked at, of the paper's 2,090; 0 in results of
+    /// a version that did not say.
+    #[serde(default)]
     pub bandwidths: usize,
     /// By method's name, then by preparation.
     pub methods: BTreeMap<String, BTreeMap<String, Cell>>,
