@@ -36,12 +36,18 @@ impl SparseAffinity {
     }
 
     /// The same pairs at another bandwidth.
-    pub fn at_bandwidth(self, beta2: f64) -> Result<Self> {
+    pub fn at_bandwidth(mut self, beta2: f64) -> Result<Self> {
+        self.set_bandwidth(beta2)?;
+        Ok(self)
+    }
+
+    /// The same pairs at another bandwidth, in place: a search asks for hundreds.
+    pub fn set_bandwidth(&mut self, beta2: f64) -> Result<()> {
         let trees = match self.weights() {
             Weights::Table { table, .. } => table.len() - 1,
             Weights::Values(_) => 0,
         };
         let (constant, table) = exponential(beta2, trees)?;
-        self.with_table(constant, table)
+        self.set_table(constant, table)
     }
 }

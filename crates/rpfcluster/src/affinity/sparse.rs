@@ -65,19 +65,10 @@ impl SparseAffinity {
     /// From compressed rows: row `i` holds the pairs `indptr[i]..indptr[i + 1]`. Both triangles must be there, each
     /// row's columns ascending. Symmetry is the caller's promise; shapes and ranges are checked.
     pub fn new(constant: f64, indptr: Vec<usize>, indices: Vec<u32>, weights: Weights) -> Result<Self> {
-        if !constant.is_finite() || constant < 0.0 {
-            return Err(parameter("constant", constant, "zero or a positive number"));
-        }
+        check_constant(constant)?;
         check_rows(&indptr, &indices, weights.len())?;
-        if let Weights::Table { counts, table } = &weights
-            && let Some(most) = counts.iter().max()
-            && *most as usize >= table.len()
-        {
-            return Err(Error::Length {
-                what: "weights in the table",
-                got: table.len(),
-                expected: *most as usize + 1,
-            });
+        if let Weights::Table { counts, table } = &weights {
+            check_table(counts, table)?;
         }
         Ok(SparseAffinity { constant, indptr, indices, weights })
     }
@@ -100,15 +91,24 @@ impl SparseAffinity {
     /// The same pairs with other weights for the counts and another constant: the next bandwidth of a search.
     /// An affinity of single values cannot be changed so.
     pub fn with_table(mut self, constant: f64, table: Vec<f64>) -> Result<Self> {
-        match self.weights {
-            Weights::Table { counts, .. } => {
-                self.weights = Weights::Table { counts, table };
-                Self::new(constant, self.indptr, self.indices, self.weights)
-            }
-            Weights::Values(_) => Err(Error::Similarity {
+        self.set_table(constant, table)?;
+        Ok(self)
+    }
+
+    /// As [`SparseAffinity::with_table`], in place. The pairs were checked when they came and are not looked at again.
+    pub(super) fn set_table(&mut self, constant: f64, fresh: Vec<f64>) -> Result<()> {
+        check_constant(constant)?;
+        let Weights::Table { counts, table } = &mut self.weights else {
+            return Err(Error::Similarity {
                 problem: "has single weights, so no table of weights fits it".to_string(),
-            }),
+            });
+        };
+        if fresh.len() < table.len() {
+            check_table(counts, &fresh)?;
         }
+        *table = fresh;
+        self.constant = constant;
+        Ok(())
     }
 
     /// Adds E x to the `B` columns from `offset` of the rows of one chunk.
@@ -216,6 +216,25 @@ in_wide_registers! {
         b: usize,
     ) {
         pairs.chunk_product(|e| weights[e], first, x, y, b);
+    }
+}
+
+fn check_constant(constant: f64) -> Result<()> {
+    if !constant.is_finite() || constant < 0.0 {
+        return Err(parameter("constant", constant, "zero or a positive number"));
+    }
+    Ok(())
+}
+
+/// Every count must have its weight.
+fn check_table(counts: &[u16], table: &[f64]) -> Result<()> {
+    match counts.iter().max() {
+        Some(most) if *most as usize >= table.len() => Err(Error::Length {
+            what: "weights in the table",
+            got: table.len(),
+            expected: *most as usize + 1,
+        }),
+        _ => Ok(()),
     }
 }
 

@@ -35,6 +35,21 @@ impl SparseKernel {
     pub fn pairs(&self) -> usize {
         self.indices.len()
     }
+
+    /// The pairs with a similarity of at least a higher `threshold`, which need no second count.
+    pub fn at_least(&self, threshold: f64) -> Result<SparseKernel> {
+        let least = least_count(threshold, self.trees)?;
+        let mut kept = SparseKernel { starts: vec![0], indices: Vec::new(), counts: Vec::new(), ..*self };
+        for row in 0..self.rows {
+            let (columns, shared) = self.row(row);
+            for (column, count) in columns.iter().zip(shared).filter(|(_, count)| **count >= least) {
+                kept.indices.push(*column);
+                kept.counts.push(*count);
+            }
+            kept.starts.push(kept.indices.len());
+        }
+        Ok(kept)
+    }
 }
 
 /// The smallest count whose share of `trees` is at least `threshold`; at least 1.
