@@ -3,6 +3,7 @@
 //! Every affinity is symmetric and non-negative. The spectral code never sees which one it works on: it asks for
 //! degrees, for products with a block of vectors, and (Nystrom, small dense problems) for single columns.
 
+mod between;
 mod components;
 mod linear;
 mod masked;
@@ -12,6 +13,7 @@ mod sparse;
 mod top_k;
 mod transform;
 
+pub(crate) use between::Between;
 pub use components::Components;
 pub use linear::LinearAffinity;
 pub use masked::Masked;
@@ -48,6 +50,12 @@ pub trait Affinity: Sync {
     /// similarity. The closer, the fewer iterations the eigen-solver needs.
     fn lower_bound(&self) -> f64 {
         -1.0
+    }
+
+    /// The graph itself when its weights are a power above 1 of the similarity: what looks like a cluster there may be
+    /// none in the similarity. `None` for all others.
+    fn sharpened(&self) -> Option<&SparseAffinity> {
+        None
     }
 
     /// The similarity among these rows only (ascending, no repeats). The default masks the whole; an affinity that

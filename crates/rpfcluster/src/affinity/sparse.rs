@@ -59,6 +59,8 @@ pub struct SparseAffinity {
     indptr: Vec<usize>,
     indices: Vec<u32>,
     weights: Weights,
+    /// Whether the weights are a power above 1 of the share of trees.
+    sharp: bool,
 }
 
 impl SparseAffinity {
@@ -70,7 +72,12 @@ impl SparseAffinity {
         if let Weights::Table { counts, table } = &weights {
             check_table(counts, table)?;
         }
-        Ok(SparseAffinity { constant, indptr, indices, weights })
+        Ok(SparseAffinity { constant, indptr, indices, weights, sharp: false })
+    }
+
+    /// The same, known to be weighted by the share of trees to this power.
+    pub(crate) fn raised_to(self, power: f64) -> Self {
+        SparseAffinity { sharp: power > 1.0, ..self }
     }
 
     /// The offsets of the rows.
@@ -364,6 +371,10 @@ impl Affinity for SparseAffinity {
         self.degrees().iter().enumerate().map(bound).fold(1.0, f64::min)
     }
 
+    fn sharpened(&self) -> Option<&SparseAffinity> {
+        self.sharp.then_some(self)
+    }
+
     fn restrict<'a>(&'a self, rows: &[u32]) -> Box<dyn Affinity + 'a> {
         const OUTSIDE: u32 = u32::MAX;
         let mut new_number = vec![OUTSIDE; self.n()];
@@ -390,6 +401,6 @@ impl Affinity for SparseAffinity {
             }
             Weights::Values(values) => Weights::Values(kept.iter().map(|e| values[*e]).collect()),
         };
-        Box::new(SparseAffinity { constant: self.constant, indptr, indices, weights })
+        Box::new(SparseAffinity { constant: self.constant, indptr, indices, weights, sharp: self.sharp })
     }
 }

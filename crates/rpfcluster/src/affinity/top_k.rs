@@ -52,7 +52,7 @@ impl SparseAffinity {
         }
         indices.shrink_to_fit();
         counts.shrink_to_fit();
-        SparseAffinity::new(0.0, indptr, indices, Weights::Table { counts, table })
+        Ok(SparseAffinity::new(0.0, indptr, indices, Weights::Table { counts, table })?.raised_to(power))
     }
 
     /// The same graph with another power.
@@ -62,6 +62,6 @@ impl SparseAffinity {
             Weights::Values(_) => 0,
         };
         let constant = super::Affinity::constant(&self);
-        self.with_table(constant, powers(power, trees)?)
+        Ok(self.with_table(constant, powers(power, trees)?)?.raised_to(power))
     }
 }

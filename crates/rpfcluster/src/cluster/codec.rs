@@ -27,6 +27,8 @@ struct Head {
     solver: Solver,
     uncovered: f64,
     columns: Vec<Vec<usize>>,
+    #[serde(default)]
+    untied: bool,
 }
 
 impl Fitted {
@@ -65,6 +67,7 @@ impl Fitted {
             solver: e.solver,
             uncovered: e.uncovered,
             columns: e.columns.clone(),
+            untied: self.untied,
         };
         let head = serde_json::to_string(&head)
             .map_err(|e| Error::Model { problem: format!("cannot be written: {e}") })?;
@@ -128,7 +131,7 @@ impl Fitted {
         }
         let leaves = Arc::new(forest.leaves_at(head.min_node)?);
         let setting = Setting { min_node: head.min_node, affinity: head.affinity, method: head.method };
-        let cut = Cut { labels, embedding };
+        let cut = Cut { labels, embedding, untied: head.untied };
         Ok(Fitted::new(head.params, forest, setting, leaves, cut, Seconds::default(), Evidence::default()))
     }
 }

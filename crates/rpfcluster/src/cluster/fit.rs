@@ -12,7 +12,7 @@ use crate::kernel::{LeafMatrix, Neighbors, SparseKernel};
 use crate::kmeans::relabel_by_first_appearance;
 use crate::observe::{Observer, Quiet};
 use crate::rng::mix;
-use crate::spectral::{Embedding, Hints, Solver, SpectralParams, embed, label};
+use crate::spectral::{Embedding, Hints, Solver, SpectralParams, embed, knots, label};
 
 /// Seconds of each step of a fit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
@@ -36,6 +36,8 @@ pub struct Cut {
     pub labels: Vec<u32>,
     /// What they were made from.
     pub embedding: Embedding,
+    /// Whether a finer cut took the place of one with knots in it: then the embedding alone does not give the labels.
+    pub untied: bool,
 }
 
 /// What an affinity is built from; kept when several affinities are built from the same leaves.
@@ -91,9 +93,14 @@ pub(crate) fn cut(
     seconds.spectral += clock.elapsed().as_secs_f64();
     let clock = Instant::now();
     let mut labels = label(affinity, &embedding, spectral, observer)?;
+    let finer = knots::untied(affinity, &labels, &embedding, spectral, observer)?;
+    let untied = finer.is_some();
+    if let Some(finer) = finer {
+        labels = finer;
+    }
     unite_twins(leaves, &mut labels, spectral.k);
     seconds.label += clock.elapsed().as_secs_f64();
-    Ok(Cut { labels, embedding })
+    Ok(Cut { labels, embedding, untied })
 }
 
 /// More rows than this begin their eigenvectors from those of a rougher similarity.

@@ -28,6 +28,8 @@ pub struct Fitted {
     pub(crate) leaves: Arc<LeafMatrix>,
     pub(crate) labels: Vec<u32>,
     pub(crate) embedding: Embedding,
+    /// Whether the labels come from a finer cut than the embedding shows.
+    pub(crate) untied: bool,
     seconds: Seconds,
     evidence: Evidence,
     /// Mean unit row of each cluster, k x k.
@@ -48,7 +50,7 @@ impl Fitted {
         seconds: Seconds,
         evidence: Evidence,
     ) -> Self {
-        let Cut { labels, embedding } = cut;
+        let Cut { labels, embedding, untied } = cut;
         let k = params.k;
         let mut known: Vec<(u64, u32)> = training_fingerprints(&leaves).into_iter().zip(0..).collect();
         known.sort_unstable();
@@ -75,6 +77,7 @@ impl Fitted {
             leaves,
             labels,
             embedding,
+            untied,
             seconds,
             evidence,
             centers,
@@ -167,6 +170,12 @@ impl Fitted {
     pub fn predict_observed<R: Real>(&self, points: &Points<R>, observer: &dyn Observer) -> Result<Vec<u32>> {
         self.in_parts(points, |part, labels| {
             let codes = self.codes(part, observer)?;
+            if let AffinityParams::TopK { top, power } = self.setting.affinity
+                && self.untied
+            {
+                labels.append(&mut self.vote(&codes, top, power, observer)?);
+                return Ok(());
+            }
             let rows = self.extend(&codes, observer)?;
             labels.par_extend(fingerprints(&codes).par_iter().zip(rows.par_chunks(self.embedding.k())).map(
                 |(print, row)| match self.twin(*print) {
@@ -255,6 +264,26 @@ impl Fitted {
             }
         }
         Ok(out)
+    }
+
+    /// The cluster that most of a row's weight goes to (ties, and a row without any: the lowest).
+    fn vote(&self, codes: &LeafCodes, top: usize, power: f64, observer: &dyn Observer) -> Result<Vec<u32>> {
+        let table = powers(power, self.leaves.trees())?;
+        let found = self.leaves.top_k_of(codes, top, observer)?;
+        let rows = fingerprints(codes).into_par_iter().enumerate();
+        Ok(rows
+            .map(|(row, print)| {
+                if let Some(twin) = self.twin(print) {
+                    return self.labels[twin as usize];
+                }
+                let mut votes = vec![0.0; self.k()];
+                let (js, counts) = found.row(row);
+                for (&j, &count) in js.iter().zip(counts) {
+                    votes[self.labels[j as usize] as usize] += table[usize::from(count)];
+                }
+                (0..).zip(&votes).fold((0, 0.0), |best, (c, &v)| if v > best.1 { (c, v) } else { best }).0
+            })
+            .collect())
     }
 
     fn nearest(&self, row: &[f64]) -> u32 {

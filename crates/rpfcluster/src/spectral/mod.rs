@@ -10,6 +10,7 @@
 mod block;
 mod dense;
 pub(crate) mod extend;
+pub(crate) mod knots;
 mod kway;
 mod ncut;
 mod nystrom;

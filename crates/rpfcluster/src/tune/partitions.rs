@@ -12,6 +12,7 @@ use crate::forest::Forest;
 use crate::kernel::LeafMatrix;
 use crate::metrics::Scores;
 use crate::observe::{Observer, Silent, Stage, check};
+use crate::spectral::knots::untied;
 use crate::spectral::{Embedding, Hints, Method, SpectralParams, embed, label};
 
 /// Good enough to compare partitions by.
@@ -115,9 +116,15 @@ impl Look {
         let affinity = self.affinity.as_ref();
         match &self.wide {
             Some(wide) if k <= wide.k() => {
-                let Some(mut labels) = possible(label(affinity, &wide.first(k), &spectral, &Silent))? else {
+                let first = wide.first(k);
+                let Some(mut labels) = possible(label(affinity, &first, &spectral, &Silent))? else {
                     return Ok(None);
                 };
+                if let Some(finer) =
+                    possible(untied(affinity, &labels, &first, &spectral, &Silent))?.flatten()
+                {
+                    labels = finer;
+                }
                 unite_twins(&self.leaves, &mut labels, k);
                 Ok(Some(labels))
             }
