@@ -4,13 +4,17 @@
 //! constant everywhere has rank one, and only the pairs above it are stored. Degrees and products stay exact and
 //! cost what the stored pairs cost.
 
-use rayon::prelude::*;
+use std::borrow::Cow;
 
+use super::watched::WatchedSparse;
 use super::{Affinity, Components};
 use crate::error::{Error, Result, parameter};
+use crate::observe::{Observer, Silent, check};
 
 /// Rows worked on as one piece. Fixed, so that results do not depend on the number of threads.
-const CHUNK: usize = 1024;
+pub(super) const CHUNK: usize = 1024;
+/// Rows after which it is asked whether to go on; a row may have as many pairs as there are points.
+pub(super) const ASK: usize = 64;
 
 /// The weights of the stored pairs.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,30 +58,30 @@ impl Weights {
 /// `constant · 11ᵀ` plus a symmetric sparse matrix by rows.
 #[derive(Debug, Clone)]
 pub struct SparseAffinity {
-    constant: f64,
-    indptr: Vec<usize>,
-    indices: Vec<u32>,
-    weights: Weights,
+    pub(super) constant: f64,
+    pub(super) indptr: Vec<usize>,
+    pub(super) indices: Vec<u32>,
+    pub(super) weights: Weights,
 }
 
 impl SparseAffinity {
     /// From compressed rows: row `i` holds the pairs `indptr[i]..indptr[i + 1]`. Both triangles must be there, each
     /// row's columns ascending. Symmetry is the caller's promise; shapes and ranges are checked.
     pub fn new(constant: f64, indptr: Vec<usize>, indices: Vec<u32>, weights: Weights) -> Result<Self> {
-        if !constant.is_finite() || constant < 0.0 {
-            return Err(parameter("constant", constant, "zero or a positive number"));
-        }
-        check_rows(&indptr, &indices, weights.len())?;
-        if let Weights::Table { counts, table } = &weights
-            && let Some(most) = counts.iter().max()
-            && *most as usize >= table.len()
-        {
-            return Err(Error::Length {
-                what: "weights in the table",
-                got: table.len(),
-                expected: *most as usize + 1,
-            });
-        }
+        Self::checked(constant, indptr, indices, weights, &Silent)
+    }
+
+    /// As [`SparseAffinity::new`], asking `observer` whether to go on.
+    pub(super) fn checked(
+        constant: f64,
+        indptr: Vec<usize>,
+        indices: Vec<u32>,
+        weights: Weights,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        check_constant(constant)?;
+        check_rows(&indptr, &indices, weights.len(), observer)?;
+        check_table(&weights)?;
         Ok(SparseAffinity { constant, indptr, indices, weights })
     }
 
@@ -101,8 +105,12 @@ impl SparseAffinity {
     pub fn with_table(mut self, constant: f64, table: Vec<f64>) -> Result<Self> {
         match self.weights {
             Weights::Table { counts, .. } => {
+                // The pairs are the same, and were looked at when they came.
                 self.weights = Weights::Table { counts, table };
-                Self::new(constant, self.indptr, self.indices, self.weights)
+                self.constant = constant;
+                check_constant(constant)?;
+                check_table(&self.weights)?;
+                Ok(self)
             }
             Weights::Values(_) => Err(Error::Similarity {
                 problem: "has single weights, so no table of weights fits it".to_string(),
@@ -136,8 +144,8 @@ impl SparseAffinity {
         }
     }
 
-    /// E x for one chunk of rows, in tiles of columns whose sums stay in registers.
-    fn chunk_product(
+    /// E x for one run of rows, in tiles of columns whose sums stay in registers.
+    pub(super) fn chunk_product(
         &self,
         weight: impl Fn(usize) -> f64 + Copy,
         first: usize,
@@ -191,8 +199,33 @@ impl SparseAffinity {
     }
 }
 
+fn check_constant(constant: f64) -> Result<()> {
+    if !constant.is_finite() || constant < 0.0 {
+        return Err(parameter("constant", constant, "zero or a positive number"));
+    }
+    Ok(())
+}
+
+/// Whether the table has a weight for every count.
+fn check_table(weights: &Weights) -> Result<()> {
+    let Weights::Table { counts, table } = weights else { return Ok(()) };
+    match counts.iter().max() {
+        Some(most) if usize::from(*most) >= table.len() => Err(Error::Length {
+            what: "weights in the table",
+            got: table.len(),
+            expected: usize::from(*most) + 1,
+        }),
+        _ => Ok(()),
+    }
+}
+
 /// Shapes and ranges of compressed rows.
-pub(super) fn check_rows(indptr: &[usize], indices: &[u32], weights: usize) -> Result<()> {
+pub(super) fn check_rows(
+    indptr: &[usize],
+    indices: &[u32],
+    weights: usize,
+    observer: &dyn Observer,
+) -> Result<()> {
     let n = indptr.len().saturating_sub(1);
     let problem = |problem: String| Err(Error::Similarity { problem });
     if n == 0 {
@@ -216,6 +249,9 @@ pub(super) fn check_rows(indptr: &[usize], indices: &[u32], weights: usize) -> R
         return problem(format!("has row offsets that go down at row {}", row + 1));
     }
     for row in 0..n {
+        if row.is_multiple_of(ASK) {
+            check(observer)?;
+        }
         let columns = &indices[indptr[row]..indptr[row + 1]];
         if let Some(column) = columns.iter().find(|c| **c as usize >= n) {
             return problem(format!(
@@ -237,48 +273,11 @@ impl Affinity for SparseAffinity {
     }
 
     fn degrees(&self) -> Vec<f64> {
-        let everywhere = self.constant * self.n() as f64;
-        (0..self.n())
-            .into_par_iter()
-            .with_min_len(CHUNK)
-            .map(|i| {
-                everywhere + (self.indptr[i]..self.indptr[i + 1]).map(|e| self.weights.get(e)).sum::<f64>()
-            })
-            .collect()
+        self.degrees_until(&Silent)
     }
 
     fn apply(&self, x: &[f64], y: &mut [f64], b: usize) {
-        let mut base = vec![0.0; b];
-        if self.constant > 0.0 {
-            let partial: Vec<Vec<f64>> = x
-                .par_chunks(CHUNK * b)
-                .map(|chunk| {
-                    let mut sums = vec![0.0; b];
-                    for row in chunk.chunks_exact(b) {
-                        for (s, v) in sums.iter_mut().zip(row) {
-                            *s += v;
-                        }
-                    }
-                    sums
-                })
-                .collect();
-            for sums in partial {
-                for (total, s) in base.iter_mut().zip(sums) {
-                    *total += self.constant * s;
-                }
-            }
-        }
-        y.par_chunks_mut(CHUNK * b).enumerate().for_each(|(c, rows)| {
-            for row in rows.chunks_exact_mut(b) {
-                row.copy_from_slice(&base);
-            }
-            match &self.weights {
-                Weights::Table { counts, table } => {
-                    self.chunk_product(|e| table[counts[e] as usize], c * CHUNK, x, rows, b);
-                }
-                Weights::Values(values) => self.chunk_product(|e| values[e], c * CHUNK, x, rows, b),
-            }
-        });
+        self.apply_until(x, y, b, &Silent);
     }
 
     fn column(&self, j: usize, out: &mut [f64]) {
@@ -289,60 +288,22 @@ impl Affinity for SparseAffinity {
     }
 
     fn components(&self) -> Option<Components> {
-        if self.constant > 0.0 {
-            return None;
-        }
-        Some(Components::by_walk(self.n(), |point, see| {
-            for e in self.indptr[point]..self.indptr[point + 1] {
-                if self.weights.get(e) > 0.0 {
-                    see(self.indices[e] as usize);
-                }
-            }
-        }))
+        self.components_until(&Silent)
     }
 
     fn constant(&self) -> f64 {
         self.constant
     }
 
-    /// Gershgorin's circles of the random walk: `min 2 A_ii / d_i - 1`. A heavy diagonal crowds all eigenvalues near
-    /// 1, and only this bound shows how close together they are.
     fn lower_bound(&self) -> f64 {
-        let bound = |(i, degree): (usize, &f64)| {
-            let row = self.indptr[i]..self.indptr[i + 1];
-            let own = self.indices[row.clone()].binary_search(&(i as u32));
-            let diagonal = self.constant + own.map_or(0.0, |at| self.weights.get(row.start + at));
-            if *degree > 0.0 { 2.0 * diagonal / degree - 1.0 } else { -1.0 }
-        };
-        self.degrees().iter().enumerate().map(bound).fold(1.0, f64::min)
+        self.lower_bound_until(&Silent)
     }
 
     fn restrict<'a>(&'a self, rows: &[u32]) -> Box<dyn Affinity + 'a> {
-        const OUTSIDE: u32 = u32::MAX;
-        let mut new_number = vec![OUTSIDE; self.n()];
-        for (new, old) in rows.iter().enumerate() {
-            new_number[*old as usize] = new as u32;
-        }
-        let mut indptr = Vec::with_capacity(rows.len() + 1);
-        let mut indices = Vec::new();
-        let mut kept = Vec::new();
-        indptr.push(0);
-        for row in rows {
-            for e in self.indptr[*row as usize]..self.indptr[*row as usize + 1] {
-                let new = new_number[self.indices[e] as usize];
-                if new != OUTSIDE {
-                    indices.push(new);
-                    kept.push(e);
-                }
-            }
-            indptr.push(indices.len());
-        }
-        let weights = match &self.weights {
-            Weights::Table { counts, table } => {
-                Weights::Table { counts: kept.iter().map(|e| counts[*e]).collect(), table: table.clone() }
-            }
-            Weights::Values(values) => Weights::Values(kept.iter().map(|e| values[*e]).collect()),
-        };
-        Box::new(SparseAffinity { constant: self.constant, indptr, indices, weights })
+        Box::new(self.cut_out(rows, &Silent))
+    }
+
+    fn watched<'a>(&'a self, observer: &'a dyn Observer) -> Option<Box<dyn Affinity + 'a>> {
+        Some(Box::new(WatchedSparse { pairs: Cow::Borrowed(self), observer }))
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::fit::{Cut, Seconds, fingerprints, training_fingerprints};
+use super::fit::{Cut, Seconds, by_fingerprint, fingerprints};
 use super::params::{AffinityParams, RpfCluster};
 use super::{Evidence, Setting};
 use crate::affinity::{exponential, powers};
@@ -42,13 +42,12 @@ impl Fitted {
         setting: Setting,
         leaves: Arc<LeafMatrix>,
         cut: Cut,
-        seconds: Seconds,
-        evidence: Evidence,
-    ) -> Self {
+        (seconds, evidence): (Seconds, Evidence),
+        observer: &dyn Observer,
+    ) -> Result<Self> {
         let Cut { labels, embedding } = cut;
         let k = params.k;
-        let mut known: Vec<(u64, u32)> = training_fingerprints(&leaves).into_iter().zip(0..).collect();
-        known.sort_unstable();
+        let mut known = by_fingerprint(&leaves, observer)?;
         known.dedup_by_key(|(print, _)| *print);
         let loadings = extend::loadings(&embedding);
         let totals = extend::column_sums(&loadings, embedding.k());
@@ -65,7 +64,7 @@ impl Fitted {
         for (center, size) in centers.chunks_exact_mut(embedding.k()).zip(&sizes) {
             center.iter_mut().for_each(|c| *c /= size);
         }
-        Fitted {
+        Ok(Fitted {
             params,
             forest,
             setting,
@@ -78,7 +77,7 @@ impl Fitted {
             known,
             loadings,
             totals,
-        }
+        })
     }
 
     /// The cluster of each training row, numbered by first appearance.
@@ -146,7 +145,12 @@ impl Fitted {
     /// How firmly the forest puts each training row into its cluster: the share of its leaf mates, over all trees,
     /// that are in the same cluster.
     pub fn confidence(&self) -> Vec<f64> {
-        crate::tune::confidence(&self.leaves, &self.labels, self.params.k)
+        crate::tune::confidence(&self.leaves, &self.labels, self.params.k, &Silent).unwrap_or_default()
+    }
+
+    /// As [`Fitted::confidence`], asking `observer` at each tree whether to go on.
+    pub fn confidence_observed(&self, observer: &dyn Observer) -> Result<Vec<f64>> {
+        crate::tune::confidence(&self.leaves, &self.labels, self.params.k, observer)
     }
 
     /// Threads that predict and transform use from now on; `None` is one per core. A model file may come from a
@@ -166,7 +170,7 @@ impl Fitted {
             let codes = self.codes(points, observer)?;
             let rows = self.extend(&codes, observer)?;
             let width = self.embedding.k();
-            Ok(fingerprints(&codes)
+            Ok(fingerprints(&codes, observer)?
                 .par_iter()
                 .zip(rows.par_chunks(width))
                 .map(|(print, row)| match self.twin(*print) {
@@ -192,7 +196,8 @@ impl Fitted {
             let codes = self.codes(points, observer)?;
             let mut rows = self.extend(&codes, observer)?;
             let width = self.embedding.k();
-            fingerprints(&codes).par_iter().zip(rows.par_chunks_mut(width)).for_each(|(print, out)| {
+            let prints = fingerprints(&codes, observer)?;
+            prints.par_iter().zip(rows.par_chunks_mut(width)).for_each(|(print, out)| {
                 if let Some(row) = self.twin(*print) {
                     out.copy_from_slice(self.embedding.row(row as usize));
                 }

@@ -6,6 +6,8 @@
 
 use rayon::prelude::*;
 
+use crate::observe::{Observer, Silent};
+
 /// Rows of one chunk.
 pub(crate) const CHUNK: usize = 2048;
 /// Rows that stay in the cache while the tiles pass over them.
@@ -77,6 +79,17 @@ fn gram_chunk(a: Block, b: Block, out: &mut [f64]) {
 
 /// `aᵀ b`, a.columns x b.columns, row-major.
 pub(crate) fn gram(a: Block, b: Block) -> Vec<f64> {
+    gram_until(a, b, CHUNK, &Silent)
+}
+
+/// As [`gram`] for wide blocks, where one chunk alone takes long: the rest is left out once `observer` wants to stop,
+/// and what is returned then means nothing.
+pub(crate) fn gram_observed(a: Block, b: Block, observer: &dyn Observer) -> Vec<f64> {
+    gram_until(a, b, RUN, observer)
+}
+
+/// Asks before each `piece` rows, a multiple of [`RUN`], so that the sums are the same.
+fn gram_until(a: Block, b: Block, piece: usize, observer: &dyn Observer) -> Vec<f64> {
     let size = a.columns * b.columns;
     let partial: Vec<Vec<f64>> = a
         .data
@@ -84,11 +97,16 @@ pub(crate) fn gram(a: Block, b: Block) -> Vec<f64> {
         .zip(b.data.par_chunks(CHUNK * b.stride))
         .map(|(rows_a, rows_b)| {
             let mut out = vec![0.0; size];
-            gram_chunk(
-                Block::new(rows_a, a.stride, a.columns),
-                Block::new(rows_b, b.stride, b.columns),
-                &mut out,
-            );
+            for (rows_a, rows_b) in rows_a.chunks(piece * a.stride).zip(rows_b.chunks(piece * b.stride)) {
+                if observer.cancelled() {
+                    break;
+                }
+                gram_chunk(
+                    Block::new(rows_a, a.stride, a.columns),
+                    Block::new(rows_b, b.stride, b.columns),
+                    &mut out,
+                );
+            }
             out
         })
         .collect();
