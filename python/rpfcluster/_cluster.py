@@ -93,7 +93,7 @@ class SpectralBase(TransformerMixin, BaseEstimator):  # type: ignore[misc, unuse
             constant, (starts, columns, values) = self._cluster.affinity(progress_of(self.verbose))
             n = len(starts) - 1
             matrix: Any = sparse.csr_matrix((values, columns, starts), shape=(n, n))
-            self._affinity_matrix = matrix.toarray() + constant if constant > 0 else matrix
+            self._affinity_matrix = _raised(matrix, constant) if constant > 0 else matrix
         return self._affinity_matrix
 
     def __sklearn_tags__(self) -> Any:
@@ -102,6 +102,15 @@ class SpectralBase(TransformerMixin, BaseEstimator):  # type: ignore[misc, unuse
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _raised(matrix: sparse.csr_matrix, constant: float) -> NDArray[np.float64]:
+    """Add a constant to every entry; some rows at a time, so that Ctrl-C need not wait for gigabytes."""
+    dense = np.empty(matrix.shape)
+    for first in range(0, len(dense), 1000):
+        part = slice(first, first + 1000)
+        dense[part] = matrix[part].toarray() + constant
+    return dense
 
 
 class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  # type: ignore[misc, unused-ignore]
