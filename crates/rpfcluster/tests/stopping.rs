@@ -37,7 +37,8 @@ impl Observer for StopAfter {
     }
 }
 
-type Work<'a> = (&'static str, u64, Box<dyn Fn(&dyn Observer) -> Result<(), Error> + 'a>);
+type Run<'a> = Box<dyn Fn(&dyn Observer) -> Result<(), Error> + 'a>;
+type Work<'a> = (&'static str, u64, Run<'a>);
 
 /// Each work must ask at least so often, and stop wherever it is told to.
 fn stops_anywhere(works: &[Work]) {
@@ -73,7 +74,7 @@ fn eigenvectors_and_cuts_of_every_affinity() {
     let linear = LinearAffinity::new(leaves.clone());
     let all: [(&'static str, &dyn Affinity); 3] = [("paper", &paper), ("top-k", &top), ("linear", &linear)];
     for (name, affinity) in all {
-        let work = |solver, method| -> Box<dyn Fn(&dyn Observer) -> Result<(), Error> + '_> {
+        let work = |solver, method| -> Run<'_> {
             Box::new(move |o| cluster(affinity, &spectral(solver, method), o).map(|_| ()))
         };
         stops_anywhere(&[
