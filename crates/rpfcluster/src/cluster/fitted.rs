@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::fit::{Cut, Seconds, fingerprints, training_fingerprints};
+use super::fit::{Cut, Seconds, by_fingerprint, fingerprints};
 use super::params::{AffinityParams, RpfCluster};
 use super::{Evidence, Setting};
 use crate::affinity::{exponential, powers};
@@ -47,13 +47,12 @@ impl Fitted {
         setting: Setting,
         leaves: Arc<LeafMatrix>,
         cut: Cut,
-        seconds: Seconds,
-        evidence: Evidence,
-    ) -> Self {
+        (seconds, evidence): (Seconds, Evidence),
+        observer: &dyn Observer,
+    ) -> Result<Self> {
         let Cut { labels, embedding, untied } = cut;
         let k = params.k;
-        let mut known: Vec<(u64, u32)> = training_fingerprints(&leaves).into_iter().zip(0..).collect();
-        known.sort_unstable();
+        let mut known = by_fingerprint(&leaves, observer)?;
         known.dedup_by_key(|(print, _)| *print);
         let loadings = extend::loadings(&embedding);
         let totals = extend::column_sums(&loadings, embedding.k());
@@ -70,7 +69,7 @@ impl Fitted {
         for (center, size) in centers.chunks_exact_mut(embedding.k()).zip(&sizes) {
             center.iter_mut().for_each(|c| *c /= size);
         }
-        Fitted {
+        Ok(Fitted {
             params,
             forest,
             setting,
@@ -84,7 +83,7 @@ impl Fitted {
             known,
             loadings,
             totals,
-        }
+        })
     }
 
     /// The cluster of each training row, numbered by first appearance.
@@ -152,7 +151,12 @@ impl Fitted {
     /// How firmly the forest puts each training row into its cluster: the share of its leaf mates, over all trees,
     /// that are in the same cluster.
     pub fn confidence(&self) -> Vec<f64> {
-        crate::tune::confidence(&self.leaves, &self.labels, self.params.k)
+        crate::tune::confidence(&self.leaves, &self.labels, self.params.k, &Silent).unwrap_or_default()
+    }
+
+    /// As [`Fitted::confidence`], asking `observer` at each tree whether to go on.
+    pub fn confidence_observed(&self, observer: &dyn Observer) -> Result<Vec<f64>> {
+        crate::tune::confidence(&self.leaves, &self.labels, self.params.k, observer)
     }
 
     /// Threads that predict and transform use from now on; `None` is one per core. A model file may come from a
@@ -177,7 +181,8 @@ impl Fitted {
                 return Ok(());
             }
             let rows = self.extend(&codes, observer)?;
-            labels.par_extend(fingerprints(&codes).par_iter().zip(rows.par_chunks(self.embedding.k())).map(
+            let prints = fingerprints(&codes, observer)?;
+            labels.par_extend(prints.par_iter().zip(rows.par_chunks(self.embedding.k())).map(
                 |(print, row)| match self.twin(*print) {
                     Some(row) => self.labels[row as usize],
                     None => self.nearest(row),
@@ -202,7 +207,8 @@ impl Fitted {
             let codes = self.codes(part, observer)?;
             let mut rows = self.extend(&codes, observer)?;
             let width = self.embedding.k();
-            fingerprints(&codes).par_iter().zip(rows.par_chunks_mut(width)).for_each(|(print, out)| {
+            let prints = fingerprints(&codes, observer)?;
+            prints.par_iter().zip(rows.par_chunks_mut(width)).for_each(|(print, out)| {
                 if let Some(row) = self.twin(*print) {
                     out.copy_from_slice(self.embedding.row(row as usize));
                 }
@@ -270,7 +276,7 @@ impl Fitted {
     fn vote(&self, codes: &LeafCodes, top: usize, power: f64, observer: &dyn Observer) -> Result<Vec<u32>> {
         let table = powers(power, self.leaves.trees())?;
         let found = self.leaves.top_k_of(codes, top, observer)?;
-        let rows = fingerprints(codes).into_par_iter().enumerate();
+        let rows = fingerprints(codes, observer)?.into_par_iter().enumerate();
         Ok(rows
             .map(|(row, print)| {
                 if let Some(twin) = self.twin(print) {

@@ -81,7 +81,7 @@ impl RpfCluster {
         seconds.grow = clock.elapsed().as_secs_f64();
         if params.tune && evidence.settings.is_none() {
             let clock = Instant::now();
-            fit::check_distinct(&forest.leaves(), params.k)?;
+            fit::check_distinct(&forest.leaves(), params.k, observer)?;
             evidence.settings = Some(tune::choose(&forest, &params, observer)?);
             seconds.tune += clock.elapsed().as_secs_f64();
         }
@@ -127,10 +127,10 @@ fn fit_forest(
     observer: &dyn Observer,
 ) -> Result<Fitted> {
     let leaves = Arc::new(forest.leaves_at(setting.min_node)?);
-    fit::check_distinct(&leaves, params.k)?;
+    fit::check_distinct(&leaves, params.k, observer)?;
     let clock = Instant::now();
     let pairs = fit::pairs(&leaves, &setting.affinity, observer)?;
-    let affinity = fit::affinity(&leaves, &pairs, &setting.affinity)?;
+    let affinity = fit::affinity(&leaves, &pairs, &setting.affinity, observer)?;
     drop(pairs);
     seconds.kernel = clock.elapsed().as_secs_f64();
     let mut spectral = params.spectral_params(setting.method);
@@ -142,5 +142,5 @@ fn fit_forest(
     seconds.spectral += clock.elapsed().as_secs_f64();
     let cut = fit::cut(&leaves, affinity.as_ref(), &spectral, start.as_ref(), &mut seconds, observer)?;
     drop((affinity, start));
-    Ok(Fitted::new(params, forest, setting, leaves, cut, seconds, evidence))
+    Fitted::new(params, forest, setting, leaves, cut, (seconds, evidence), observer)
 }

@@ -120,6 +120,10 @@ pub(crate) fn grow_tree<R: Real>(
                 scratch.columns.load(&job.rows, job.d, &members[node.start..node.end]);
                 near = Some(node.start..node.end);
             }
+            // Wide rows, or a large node of a tree grown alone.
+            if near.is_none() && size >= 64 {
+                check(job.observer)?;
+            }
             let offset = near.as_ref().map(|near| near.start);
             let at = Node { tree, path: node.path, range: node.start..node.end, offset };
             choose(job, &at, &mut members, &mut source, scratch)

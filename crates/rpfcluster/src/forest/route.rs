@@ -57,9 +57,7 @@ pub(crate) fn route_tree<R: Real>(
     let most = Columns::most(rows, d);
     let together = (16 * tree.leaves()).clamp(most, 8 * most);
     if together == 0 {
-        check(observer)?;
-        route_scattered(tree, rows, &mut source, scratch, leaves);
-        return Ok(());
+        return route_scattered(tree, rows, &mut source, scratch, (leaves, observer));
     }
     scratch.kept.clear();
     if leaves.len() > together && tree.right.len() * d * size_of::<R>() <= KEPT {
@@ -129,8 +127,8 @@ fn route_scattered<R: Real>(
     rows: &Rows<R>,
     source: &mut DirectionSource,
     scratch: &mut RouteScratch<R>,
-    leaves: &mut [u32],
-) {
+    (leaves, observer): (&mut [u32], &dyn Observer),
+) -> Result<()> {
     let n = leaves.len();
     scratch.ids.clear();
     scratch.ids.extend(0..n as u32);
@@ -143,6 +141,9 @@ fn route_scattered<R: Real>(
                 leaves[id as usize] = at.leaf;
             }
             continue;
+        }
+        if ids.len() >= 64 {
+            check(observer)?;
         }
         source.draw(at.path, tree.draw_of(at.node), &mut scratch.direction);
         let projections = &mut scratch.projections[..end - start];
@@ -157,4 +158,5 @@ fn route_scattered<R: Real>(
             stack.push((tree.left(at), start, middle));
         }
     }
+    Ok(())
 }

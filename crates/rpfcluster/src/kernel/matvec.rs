@@ -10,6 +10,7 @@ use rayon::prelude::*;
 
 use super::codes::LeafCodes;
 use super::leaf_matrix::LeafMatrix;
+use crate::observe::{Observer, Silent};
 use crate::wide::in_wide_registers;
 
 /// Trees whose leaf sums are held at a time.
@@ -36,10 +37,18 @@ macro_rules! with_width {
 impl LeafMatrix {
     /// Row sums of S.
     pub fn degrees(&self) -> Vec<f64> {
+        self.degrees_until(&Silent)
+    }
+
+    /// As [`LeafMatrix::degrees`]; once `observer` wants to stop the rest is left out, and what is returned means nothing.
+    pub(crate) fn degrees_until(&self, observer: &dyn Observer) -> Vec<f64> {
         let codes = self.codes();
         let trees = self.trees() as f64;
         let mut degrees = vec![0.0; self.n()];
         degrees.par_chunks_mut(ROWS).enumerate().for_each(|(chunk, out)| {
+            if observer.cancelled() {
+                return;
+            }
             let from = chunk * ROWS;
             for (t, tree) in self.tree_leaves().iter().enumerate() {
                 for (out, &leaf) in out.iter_mut().zip(&codes.tree(t)[from..]) {
@@ -58,6 +67,18 @@ impl LeafMatrix {
 
     /// As [`LeafMatrix::apply`] for rows given by their leaf numbers: `y` is m x b.
     pub fn apply_to(&self, codes: &LeafCodes, x: &[f64], y: &mut [f64], b: usize) {
+        self.apply_until(codes, x, y, b, &Silent);
+    }
+
+    /// As [`LeafMatrix::apply_to`]; once `observer` wants to stop the rest is left out, and `y` means nothing.
+    pub(crate) fn apply_until(
+        &self,
+        codes: &LeafCodes,
+        x: &[f64],
+        y: &mut [f64],
+        b: usize,
+        observer: &dyn Observer,
+    ) {
         if b == 0 {
             return;
         }
@@ -66,6 +87,9 @@ impl LeafMatrix {
         for from in (0..b).step_by(16) {
             let width = (b - from).min(16);
             for group in (0..self.trees()).step_by(GROUP) {
+                if observer.cancelled() {
+                    return;
+                }
                 let trees = group..(group + GROUP).min(self.trees());
                 let sums = self.sums_of(trees.clone(), x, b, from..from + width);
                 y.par_chunks_mut(ROWS * b).enumerate().for_each(|(chunk, y)| {

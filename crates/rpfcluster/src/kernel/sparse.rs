@@ -4,7 +4,7 @@ use super::codes::LeafCodes;
 use super::count::{Counted, count_rows, count_training};
 use super::leaf_matrix::LeafMatrix;
 use crate::error::{Result, parameter};
-use crate::observe::{Observer, Silent};
+use crate::observe::{Observer, Silent, check};
 
 /// Part of the kernel: for each row the columns with a similarity of at least the threshold, ascending, and in how
 /// many trees the two share a leaf. The diagonal is there.
@@ -113,6 +113,7 @@ impl LeafMatrix {
         };
         let mut rows = order.iter();
         for chunk in chunks {
+            check(observer)?;
             let mut from = 0;
             for (&length, &row) in chunk.lengths.iter().zip(&mut rows) {
                 let to = from + length as usize;
@@ -144,6 +145,7 @@ impl LeafMatrix {
             trees: self.trees(),
         };
         for chunk in chunks {
+            check(observer)?;
             for &length in &chunk.lengths {
                 kernel.starts.push(kernel.starts[kernel.starts.len() - 1] + length as usize);
             }

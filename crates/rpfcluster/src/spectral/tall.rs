@@ -6,6 +6,7 @@
 
 use rayon::prelude::*;
 
+use crate::observe::Observer;
 use crate::wide::in_wide_registers;
 
 /// Rows of one chunk.
@@ -79,8 +80,19 @@ fn gram_chunk(a: Block<'_>, b: Block<'_>, out: &mut [f64]) {
 }
 }
 
-/// `aᵀ b`, a.columns x b.columns, row-major.
-pub(crate) fn gram(a: Block, b: Block) -> Vec<f64> {
+/// `aᵀ b`, a.columns x b.columns, row-major. This and what follows with an observer leave out the rest once it wants
+/// to stop, and what they return then means nothing.
+pub(crate) fn gram(a: Block, b: Block, observer: &dyn Observer) -> Vec<f64> {
+    gram_until(a, b, CHUNK, observer)
+}
+
+/// As [`gram`] for wide blocks, where one chunk alone takes long.
+pub(crate) fn gram_observed(a: Block, b: Block, observer: &dyn Observer) -> Vec<f64> {
+    gram_until(a, b, RUN, observer)
+}
+
+/// Asks before each `piece` rows, a multiple of [`RUN`], so that the sums are the same.
+fn gram_until(a: Block, b: Block, piece: usize, observer: &dyn Observer) -> Vec<f64> {
     let size = a.columns * b.columns;
     let partial: Vec<Vec<f64>> = a
         .data
@@ -88,11 +100,16 @@ pub(crate) fn gram(a: Block, b: Block) -> Vec<f64> {
         .zip(b.data.par_chunks(CHUNK * b.stride))
         .map(|(rows_a, rows_b)| {
             let mut out = vec![0.0; size];
-            gram_chunk(
-                Block::new(rows_a, a.stride, a.columns),
-                Block::new(rows_b, b.stride, b.columns),
-                &mut out,
-            );
+            for (rows_a, rows_b) in rows_a.chunks(piece * a.stride).zip(rows_b.chunks(piece * b.stride)) {
+                if observer.cancelled() {
+                    break;
+                }
+                gram_chunk(
+                    Block::new(rows_a, a.stride, a.columns),
+                    Block::new(rows_b, b.stride, b.columns),
+                    &mut out,
+                );
+            }
             out
         })
         .collect();
@@ -146,9 +163,11 @@ in_wide_registers! {
 }
 
 /// `w -= a m`, w being n x width and dense, m a.columns x width.
-pub(crate) fn subtract(a: Block, m: &[f64], w: &mut [f64], width: usize) {
+pub(crate) fn subtract(a: Block, m: &[f64], w: &mut [f64], width: usize, observer: &dyn Observer) {
     w.par_chunks_mut(CHUNK * width).zip(a.data.par_chunks(CHUNK * a.stride)).for_each(|(rows_w, rows_a)| {
-        subtract_rows(Block::new(rows_a, a.stride, a.columns), m, rows_w, width);
+        if !observer.cancelled() {
+            subtract_rows(Block::new(rows_a, a.stride, a.columns), m, rows_w, width);
+        }
     });
 }
 
@@ -164,8 +183,18 @@ in_wide_registers! {
 }
 
 /// `v[:, ..width] = v[:, ..columns] m` in place, row by row, width at most the stride.
-pub(crate) fn rotate(v: &mut [f64], stride: usize, columns: usize, m: &[f64], width: usize) {
-    v.par_chunks_mut(CHUNK * stride).for_each(|rows| rotate_rows(rows, stride, columns, m, width));
+pub(crate) fn rotate(
+    v: &mut [f64],
+    stride: usize,
+    columns: usize,
+    (m, width): (&[f64], usize),
+    observer: &dyn Observer,
+) {
+    v.par_chunks_mut(CHUNK * stride).for_each(|rows| {
+        if !observer.cancelled() {
+            rotate_rows(rows, stride, columns, m, width);
+        }
+    });
 }
 
 /// Copies the named columns of `v`, each row multiplied by `scale(i)`, into the dense block `out`.

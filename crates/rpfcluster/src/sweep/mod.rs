@@ -28,7 +28,7 @@ use crate::observe::{Observer, Quiet, Stage, check};
 use crate::spectral::{Method, ncut_value};
 
 pub use grid::{coarse_bandwidths, medium_bandwidths, paper_bandwidths, paper_thresholds};
-pub use pick::most_agreed;
+pub use pick::{most_agreed, most_agreed_observed};
 use solve::Walk;
 
 /// Bandwidths whose warm starts follow each other; fixed, so that the number of threads changes nothing.
@@ -188,7 +188,7 @@ impl Sweep {
         observer: &dyn Observer,
     ) -> Result<SweepResult> {
         self.validate()?;
-        crate::cluster::fit::check_distinct(leaves, self.k)?;
+        crate::cluster::fit::check_distinct(leaves, self.k, observer)?;
         if let Some(given) = classes.map(<[u32]>::len).filter(|len| *len != leaves.n()) {
             return Err(Error::Length { what: "classes", got: given, expected: leaves.n() });
         }
@@ -201,7 +201,7 @@ impl Sweep {
             self.whole(leaves, &thresholds, observer)?
         };
         observer.end(Stage::Tune);
-        self.collect(leaves, &thresholds, left_out, solved, classes)
+        self.collect(leaves, (&thresholds, left_out), solved, classes, observer)
     }
 
     /// Every bandwidth, threshold after threshold: one set of pairs in memory, stretches side by side.
@@ -210,7 +210,7 @@ impl Sweep {
         for (number, beta1) in thresholds.iter().enumerate() {
             check(observer)?;
             let kernel = leaves.sparse_observed(*beta1, &Quiet(observer))?;
-            let base = SparseAffinity::paper(&kernel, self.beta2[0], self.diagonal)?;
+            let base = SparseAffinity::paper_observed(&kernel, self.beta2[0], self.diagonal, observer)?;
             drop(kernel);
             let starts: Vec<usize> = (0..self.beta2.len()).step_by(STRETCH).collect();
             let stretches: Result<Vec<Vec<Solved>>> = starts
@@ -240,7 +240,7 @@ impl Sweep {
             .map(|(number, beta1)| {
                 check(observer)?;
                 let own = kernel.at_least(*beta1)?;
-                let base = SparseAffinity::paper(&own, self.beta2[0], self.diagonal)?;
+                let base = SparseAffinity::paper_observed(&own, self.beta2[0], self.diagonal, observer)?;
                 drop(own);
                 Walk::new(self, base, number, observer).refined()
             })
@@ -260,15 +260,16 @@ impl Sweep {
     fn collect(
         &self,
         leaves: &Arc<LeafMatrix>,
-        thresholds: &[f64],
-        left_out: Vec<f64>,
+        (thresholds, left_out): (&[f64], Vec<f64>),
         solved: Vec<Solved>,
         classes: Option<&[u32]>,
+        observer: &dyn Observer,
     ) -> Result<SweepResult> {
         let mut known: HashMap<Vec<u32>, usize> = HashMap::new();
         let mut entries = Vec::with_capacity(solved.len());
         let mut failed: Option<(usize, String)> = None;
         for one in solved {
+            check(observer)?;
             let labels = match one.labels {
                 Ok(labels) => labels,
                 Err(Error::Cancelled) => return Err(Error::Cancelled),
@@ -304,11 +305,15 @@ impl Sweep {
             return Err(Error::Numerical { what: "search over all settings", problem });
         }
         let linear = LinearAffinity::new(leaves.clone());
-        let ncuts: Result<Vec<f64>> =
-            partitions.par_iter().map(|p| ncut_value(&linear as &dyn Affinity, p, self.k)).collect();
+        let watched = linear.watched(observer);
+        let linear: &dyn Affinity = watched.as_deref().unwrap_or(&linear);
+        let ncut = |p: &Vec<u32>| check(observer).and_then(|()| ncut_value(linear, p, self.k));
+        let ncuts: Result<Vec<f64>> = partitions.par_iter().map(ncut).collect();
+        check(observer)?;
         let ncuts = ncuts?;
+        let score = |p: &Vec<u32>, c| check(observer).and_then(|()| Scores::new(p, c));
         let scores: Option<Result<Vec<Scores>>> =
-            classes.map(|c| partitions.par_iter().map(|p| Scores::new(p, c)).collect());
+            classes.map(|c| partitions.par_iter().map(|p| score(p, c)).collect());
         let scores = scores.transpose()?;
         let mut weights = vec![0usize; partitions.len()];
         // An unfinished eigenvector is a random one as far as labels go: listed, never picked unless all are.
@@ -318,7 +323,7 @@ impl Sweep {
             weights[entry.partition] += usize::from(entry.converged || !finished);
         }
         let eligible = |at: &usize| entries[*at].converged || !finished;
-        let agreed = most_agreed(&partitions, &weights, COMPARED)?;
+        let agreed = most_agreed_observed(&partitions, &weights, COMPARED, observer)?;
         let label_free =
             (0..entries.len()).filter(eligible).find(|at| entries[*at].partition == agreed).unwrap_or(0);
         let best_by_labels = scores.as_ref().and_then(|s| {
