@@ -5,8 +5,8 @@
 //! large clusters, and one of the K clusters is theirs. The plain similarity tells them from a true small cluster:
 //! on the same edges weighted by S, much of a knot's weight leaves it, while a true cluster keeps its own.
 //!
-//! A partition without knots is left as it is. Otherwise the graph is cut finer, into about 3K parts, the knots among
-//! the parts join the part each leaks to most, and parts are merged down to K, each time the two whose union lowers
+//! A partition without knots is left as it is. Otherwise the graph is cut finer, into about 3K parts, what was
+//! a knot and knots among the parts join the part each leaks to most, and parts are merged down to K, each time the two whose union lowers
 //! the normalised cut of the sharpened graph most.
 
 use super::{Embedding, Hints, Method, SpectralParams, embed, label};
@@ -43,7 +43,8 @@ pub(crate) fn untied(
         return Ok(None);
     }
     let (sharp, plain) = graph.between(labels, k)?;
-    if knots(&sharp, &plain).is_empty() {
+    let tied = knots(&sharp, &plain);
+    if tied.is_empty() {
         return Ok(None);
     }
     let finer = SpectralParams { k: m, ..params.clone() };
@@ -57,7 +58,14 @@ pub(crate) fn untied(
         Err(other) => return Err(other),
     };
     let (sharp, plain) = graph.between(&fine, m)?;
-    let group_of = merge(&sharp, &knots(&sharp, &plain), k);
+    // Parts of a large cluster may leak as much as a knot; a part of a knot is one all the same.
+    let mut known = of_these(labels, &tied, &fine, m);
+    for part in knots(&sharp, &plain) {
+        if !known.contains(&part) {
+            known.push(part);
+        }
+    }
+    let group_of = merge(&sharp, &known, k);
     fine.iter_mut().for_each(|part| *part = group_of[*part as usize]);
     relabel_by_first_appearance(&mut fine);
     Ok(Some(fine))
@@ -74,6 +82,17 @@ fn knots(sharp: &Between, plain: &Between) -> Vec<usize> {
         .collect();
     found.sort_by(|a, b| plain[*b].total_cmp(&plain[*a]).then(a.cmp(b)));
     found
+}
+
+/// The parts, of `m`, most of whose rows are in `clusters`.
+fn of_these(labels: &[u32], clusters: &[usize], fine: &[u32], m: usize) -> Vec<usize> {
+    let mut rows = vec![(0usize, 0usize); m];
+    for (label, part) in labels.iter().zip(fine) {
+        let (inside, all) = &mut rows[*part as usize];
+        *all += 1;
+        *inside += usize::from(clusters.contains(&(*label as usize)));
+    }
+    (0..m).filter(|&part| 2 * rows[part].0 > rows[part].1).collect()
 }
 
 /// The share of each cluster's weight that goes to others.
@@ -133,6 +152,7 @@ mod tests {
     use super::*;
     use crate::affinity::{SparseAffinity, Weights};
     use crate::observe::Silent;
+    use crate::rng::{Purpose, Stream};
     use crate::spectral::cluster;
 
     const GROUP: u32 = 100;
@@ -142,15 +162,18 @@ mod tests {
     /// and to `outside` others each. Counts of 200 trees, raised to the fourth power.
     fn three_and_a_few(outside: u32) -> SparseAffinity {
         let mut edges = Vec::new();
+        let mut stream = Stream::new(1, Purpose::Shapes, 0, 0);
         for group in 0..3 {
             for i in 0..GROUP {
-                for step in [1, 3, 9, 27] {
+                // Six partners anywhere in the group: it has no parts of its own.
+                for _ in 0..6 {
+                    let step = 1 + (stream.uniform() * f64::from(GROUP - 1)) as u32;
                     edges.push((group * GROUP + i, group * GROUP + (i + step) % GROUP, 40));
                 }
             }
         }
         edges.extend((0..10).map(|i| (i * 9, GROUP + i * 9, 40)));
-        edges.extend((0..80).map(|i| (GROUP + i, 2 * GROUP + i, 40)));
+        edges.extend((0..80).map(|i| (GROUP + i, 2 * GROUP + i * 37 % GROUP, 40)));
         let first = 3 * GROUP;
         for a in 0..SMALL {
             edges.extend((a + 1..SMALL).map(|b| (first + a, first + b, 100)));
