@@ -10,13 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _rpfcluster
-from ._common import Array, check_data, is_sparse, native, one_of, open_number, progress_of, seed_of, threads_of, whole
+from ._common import (
+    Array,
+    check_data,
+    is_auto,
+    is_sparse,
+    native,
+    one_of,
+    open_number,
+    progress_of,
+    seed_of,
+    threads_of,
+    whole,
+)
 from ._report import write_report
-
-AFFINITIES = ("auto", "paper", "linear", "top-k")
 
 # What the command takes for --trees auto.
 _MOST_TREES = 1600
@@ -26,18 +37,16 @@ class SpectralBase(TransformerMixin, BaseEstimator):  # type: ignore[misc, unuse
     """What the clusterer and the embedding share: one fit, one matrix, new rows."""
 
     _cluster: _rpfcluster.Cluster
+    _affinities: tuple[str, ...] = ("auto", "paper", "linear", "top-k")
 
     def _params(self, k: int) -> dict[str, Any]:
         """Name every parameter as the Rust library does; ``"auto"`` is its ``None``."""
-        affinity = one_of(self.affinity, "affinity", AFFINITIES)
-        split = self.min_samples_split
-        auto_split = isinstance(split, str) and one_of(split, "min_samples_split", ("auto",)) == "auto"
-        top = self.n_neighbors
-        auto_top = isinstance(top, str) and one_of(top, "n_neighbors", ("auto",)) == "auto"
+        affinity = one_of(self.affinity, "affinity", self._affinities)
+        split, top = self.min_samples_split, self.n_neighbors
         return {
             "k": k,
             **self._trees(),
-            "min_node": None if auto_split else whole(split, "min_samples_split", 2),
+            "min_node": None if is_auto(split, "min_samples_split") else whole(split, "min_samples_split", 2),
             "split": one_of(self.split, "split", ("uniform", "median")),
             "direction": one_of(self.direction, "direction", ("gaussian", "sparse")),
             "candidates": whole(self.n_candidates, "n_candidates", 1),
@@ -45,7 +54,7 @@ class SpectralBase(TransformerMixin, BaseEstimator):  # type: ignore[misc, unuse
             "beta1": open_number(self.beta1, "beta1"),
             "beta2": open_number(self.beta2, "beta2"),
             "diagonal": one_of(self.diagonal, "diagonal", ("keep", "drop")),
-            "top": None if auto_top else whole(top, "n_neighbors", 1),
+            "top": None if is_auto(top, "n_neighbors") else whole(top, "n_neighbors", 1),
             "power": open_number(self.power, "power"),
             **self._spectral(k),
         }
@@ -93,7 +102,7 @@ class SpectralBase(TransformerMixin, BaseEstimator):  # type: ignore[misc, unuse
             constant, (starts, columns, values) = self._cluster.affinity(progress_of(self.verbose))
             n = len(starts) - 1
             matrix: Any = sparse.csr_matrix((values, columns, starts), shape=(n, n))
-            self._affinity_matrix = matrix.toarray() + constant if constant > 0 else matrix
+            self._affinity_matrix = _raised(matrix, constant) if constant > 0 else matrix
         return self._affinity_matrix
 
     def __sklearn_tags__(self) -> Any:
@@ -102,6 +111,15 @@ class SpectralBase(TransformerMixin, BaseEstimator):  # type: ignore[misc, unuse
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _raised(matrix: sparse.csr_matrix, constant: float) -> NDArray[np.float64]:
+    """Add a constant to every entry; some rows at a time, so that Ctrl-C need not wait for gigabytes."""
+    dense = np.empty(matrix.shape)
+    for first in range(0, len(dense), 1000):
+        part = slice(first, first + 1000)
+        dense[part] = matrix[part].toarray() + constant
+    return dense
 
 
 class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  # type: ignore[misc, unused-ignore]
@@ -186,6 +204,8 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
     True
     """
 
+    _affinities = (*SpectralBase._affinities, "precomputed")
+
     def __init__(
         self,
         n_clusters: int | str = 8,
@@ -235,7 +255,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
 
     def fit(self, X: Any, y: Any = None) -> RPFCluster:
         """Cluster the rows of X (the matrix X itself, when precomputed); y is not used."""
-        auto = isinstance(self.n_clusters, str) and one_of(self.n_clusters, "n_clusters", ("auto",)) == "auto"
+        auto = is_auto(self.n_clusters, "n_clusters")
         most = whole(self.max_clusters, "max_clusters", 1) if auto else None
         k = 1 if auto else whole(self.n_clusters, "n_clusters", 1)
         method = one_of(self.method, "method", ("auto", "kway", "ncut"))
@@ -245,14 +265,15 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
             return self._fit_precomputed(X, k, "kway" if method == "auto" else method)
         X = check_data(self, X, reset=True, min_samples=2)
         chosen = None if method == "auto" else method
-        self._fit_cluster(X, k, max_k=most, tune=bool(self.tune), method=chosen)
+        # A word would be true whatever it says.
+        tune = bool(check_scalar(self.tune, "tune", (bool, np.bool_, int)))
+        self._fit_cluster(X, k, max_k=most, tune=tune, method=chosen)
         self.__dict__.pop("_used", None)
         return self._take(self._cluster, X.dtype)
 
     def _trees(self) -> dict[str, Any]:
         """Name the number of trees, or the most there may be."""
-        if isinstance(self.n_estimators, str):
-            one_of(self.n_estimators, "n_estimators", ("auto",))
+        if is_auto(self.n_estimators, "n_estimators"):
             return {"max_trees": _MOST_TREES}
         return super()._trees()
 

@@ -6,11 +6,13 @@ handled as its users expect; nothing is copied that already lies in memory as ne
 
 from __future__ import annotations
 
+import errno
 import json
 import numbers
 import os
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import joblib
@@ -110,12 +112,24 @@ def one_of(value: Any, name: str, choices: tuple[str, ...]) -> str:
     return value
 
 
+def is_auto(value: Any, name: str, otherwise: str = "a whole number") -> bool:
+    """Tell ``"auto"`` from a number; another word is neither."""
+    if isinstance(value, str) and value != "auto":
+        raise ValueError(f"{name} is {value!r}, but must be {otherwise} or 'auto'")
+    return isinstance(value, str)
+
+
 def open_number(value: Any, name: str) -> float | None:
     """Check a parameter that is a number, or ``"auto"`` (which becomes None)."""
-    if isinstance(value, str):
-        one_of(value, name, ("auto",))
-        return None
-    return float(check_scalar(value, name, numbers.Real))
+    return None if is_auto(value, name, "a number") else float(check_scalar(value, name, numbers.Real))
+
+
+def target_of(path: str | os.PathLike[str]) -> Path:
+    """Name the file to be written; the folder must be there, and is named when it is not."""
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(target.parent))
+    return target
 
 
 def forest_params(estimator: Any, seed: int) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
@@ -94,28 +93,19 @@ class RPForestKernel(ClassNamePrefixFeaturesOutMixin, ForestBase):  # type: igno
         """Return the similarity of each row of X to each row of Y (of X, when Y is None)."""
         check_is_fitted(self)
         X = check_data(self, X, reset=False)
-        Z = self._features(X, np.float64)
-        other = Z if Y is None else self._features(check_data(self, Y, reset=False), np.float64)
-        return self._finish((Z @ other.T).tocsr(), X.dtype)
+        return self._similarity(X, X if Y is None else check_data(self, Y, reset=False))
 
     def transform(self, X: Any) -> Any:
         """Return the similarity of each row of X to each training row."""
         check_is_fitted(self)
-        X = check_data(self, X, reset=False)
-        if not self.sparse_output and not self.min_similarity:
-            return self._forest.dense(native(X), *self._how()).astype(X.dtype, copy=False)
-        least = open_number(self.min_similarity, "min_similarity") or 0.0
-        starts, columns, values = self._forest.sparse(least, native(X), *self._how())
-        shape = (X.shape[0], self._forest.shape[0])
-        kernel = sparse.csr_matrix((values.astype(X.dtype, copy=False), columns, starts), shape=shape)
-        return kernel if self.sparse_output else kernel.toarray()
+        return self._similarity(check_data(self, X, reset=False))
 
-    def _finish(self, shared: sparse.csr_matrix, dtype: Any) -> Any:
-        """Counts of shared leaves, divided and cut as asked."""
-        shared.data /= len(self._forest.offsets) - 1
-        shared.sort_indices()
-        if self.min_similarity:
-            shared.data[shared.data < self.min_similarity] = 0
-            shared.eliminate_zeros()
-        shared = shared.astype(dtype, copy=False)
-        return shared if self.sparse_output else shared.toarray()
+    def _similarity(self, X: Any, Y: Any = None) -> Any:
+        """Compare checked rows with others, or with the training rows."""
+        least = open_number(self.min_similarity, "min_similarity") or 0.0
+        against = None if Y is None else native(Y)
+        if not self.sparse_output:
+            return self._forest.dense(least, native(X), *self._how(), against=against)
+        starts, columns, values = self._forest.sparse(least, native(X), *self._how(), against=against)
+        shape = (X.shape[0], self._forest.shape[0] if Y is None else Y.shape[0])
+        return sparse.csr_matrix((values.astype(X.dtype, copy=False), columns, starts), shape=shape)

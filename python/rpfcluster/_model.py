@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _rpfcluster
 from ._cluster import RPFCluster
-from ._common import threads_of
+from ._common import target_of, threads_of
 from ._forest import RPForest
 
 
@@ -43,16 +43,16 @@ def save(estimator: RPFCluster | RPForest, path: str | os.PathLike[str]) -> None
     if not isinstance(estimator, RPFCluster | RPForest):
         raise TypeError(f"save takes a fitted RPFCluster or RPForest, not {type(estimator).__name__}")
     check_is_fitted(estimator)
+    target = target_of(path)
     held = estimator._placing() if isinstance(estimator, RPFCluster) else estimator._forest
     content = held.to_bytes({"meta": json.dumps(_meta(estimator)).encode()})
-    path = Path(path)
-    handle, temporary = tempfile.mkstemp(prefix=path.name, dir=path.parent)
+    handle, temporary = tempfile.mkstemp(prefix=target.name, dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+        os.replace(temporary, target)
     except BaseException:
         os.unlink(temporary)
         raise

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
-from ._common import check_data, native, progress_of
+from ._common import check_data, native, progress_of, target_of
 
 if TYPE_CHECKING:
     from . import _rpfcluster
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 def write_report(estimator: Any, cluster: _rpfcluster.Cluster, path: str | os.PathLike[str], X: Any, y: Any) -> None:
     """Write the page, whole or not at all."""
+    target = target_of(path)
     about: dict[str, Any] = {"source": "the data", "again": _again(estimator, cluster), "columns": []}
     table = None
     if X is not None:
@@ -32,7 +33,6 @@ def write_report(estimator: Any, cluster: _rpfcluster.Cluster, path: str | os.Pa
         names, codes = np.unique(np.asarray(y).astype(str), return_inverse=True)
         about["classes"] = [codes.ravel().tolist(), names.tolist()]
     page = cluster.report(json.dumps(about), table, progress_of(estimator.verbose))
-    target = Path(path)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=".rpf-", suffix=".html")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as out:

@@ -10,7 +10,8 @@ __version__: str
 
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
-Csr: TypeAlias = tuple[Ints, Ints, Floats]
+Places: TypeAlias = NDArray[np.int32] | NDArray[np.int64]
+Csr: TypeAlias = tuple[Places, Places, Floats]
 Dense: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 Sparse: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]
 Table: TypeAlias = Dense | Sparse
@@ -53,10 +54,16 @@ class Forest:
         table: Table | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
+        against: Table | None = None,
     ) -> Csr: ...
     def dense(
-        self, table: Table | None = None, threads: int | None = None, progress: Progress | None = None
-    ) -> Floats: ...
+        self,
+        threshold: float,
+        table: Table,
+        threads: int | None = None,
+        progress: Progress | None = None,
+        against: Table | None = None,
+    ) -> Dense: ...
     def to_bytes(self, extra: dict[str, bytes] | None = None) -> bytes: ...
     @staticmethod
     def from_bytes(bytes: bytes) -> Forest: ...

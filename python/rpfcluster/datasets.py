@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import numpy as np
 from sklearn.utils import Bunch
 
 from . import _rpfcluster
@@ -52,7 +53,7 @@ def load_iris(*, return_X_y: bool = False) -> Any:
     data, target, columns, species = _rpfcluster.iris()
     if return_X_y:
         return data, target
-    return Bunch(data=data, target=target, feature_names=columns, target_names=species)
+    return Bunch(data=data, target=target, feature_names=columns, target_names=np.asarray(species))
 
 
 def load_catalogued(
@@ -86,7 +87,7 @@ def load_catalogued(
     data, target, columns, classes = _rpfcluster.catalogued(name, os.fspath(folder), scaling)
     if return_X_y:
         return data, target
-    return Bunch(data=data, target=target, feature_names=columns, target_names=classes)
+    return Bunch(data=data, target=target, feature_names=columns, target_names=np.asarray(classes))
 
 
 def make_shape(name: str, n_samples: int = 600, *, random_state: Any = None) -> tuple[Array, Array]:

@@ -12,11 +12,14 @@ import pytest
 
 from rpfcluster import RPForest
 
+# A shell may start the tests with the signal ignored, which children inherit.
 LONG = """
-import sys, time
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import numpy as np
 from rpfcluster import NJW, ClusterForests, RPFCluster, RPFEmbedding, RPFNeighbors, RPForest, RPForestKernel, sweep
 X = np.random.default_rng(0).normal(size=(20_000, 8))
+{setup}
 print("ready", flush=True)
 try:
     {call}
@@ -31,6 +34,7 @@ CALLS = [
     # Settings are tried: the pairs of one alone take longer than a second.
     "while True: RPFCluster(5, random_state=0).fit(X)",
     "while True: RPFCluster('auto', random_state=0).fit(X)",
+    "while True: RPFCluster(5, n_estimators='auto', random_state=0).fit(X)",
     "RPFEmbedding(2, affinity='paper', beta1=0.0, n_estimators=2000, min_samples_split=2000).fit(X)",
     "RPForestKernel(500, min_samples_split=2000).fit(X).transform(X[:5000])",
     "RPFNeighbors(5, metric='euclidean', n_candidates_exact=500, min_samples_split=1000).fit(X).kneighbors()",
@@ -39,14 +43,47 @@ CALLS = [
     "NJW(5, bandwidth='search').fit(X[:5900])",
     "ClusterForests(5, n_estimators=5000).fit(X[:5000])",
 ]
+# Results of 10^8 numbers, and steps that come late: what is made before is made in the setup, and the moment is theirs.
+LARGE = "forest = RPForest(100, min_samples_split=500, random_state=0).fit(X)"
+KERNEL = "kernel = RPForestKernel(200, min_samples_split=1000, random_state=0).fit(X)"
+LINEAR = "model = RPFCluster(3, affinity='linear', min_samples_split=1000, tune=False, random_state=0).fit(X)"
+MATRIX = "S = np.random.default_rng(0).uniform(size=(8_000, 8_000)); S = S + S.T"
+WIDE = "W = np.random.default_rng(0).normal(size=(4_000, 1_000))"
+PAPER = "affinity='paper', beta1=0.0, beta2=0.3, min_samples_split=1000"
+LATE = [
+    (LARGE, "while True: forest.kneighbors(n_neighbors=2_000)", 4.0),
+    (LARGE, "while True: forest.kneighbors(n_neighbors=2_000)", 6.0),
+    (KERNEL, "kernel(X, X)", 2.0),
+    (LINEAR, "while True: model.affinity_matrix_; model._affinity_matrix = None", 4.0),
+    (LINEAR, "while True: model.affinity_matrix_; model._affinity_matrix = None", 7.0),
+    (MATRIX, "RPFCluster(5, affinity='precomputed').fit(S)", 1.0),
+    ("", "sweep(X, 5, min_samples_split=2_000)", 5.0),
+    ("", "sweep(X, 5, min_samples_split=2_000)", 9.0),
+    ("", f"RPFCluster(5, {PAPER}, method='ncut').fit(X)", 5.0),
+    ("", f"RPFCluster(5, {PAPER}, method='ncut').fit(X)", 9.0),
+    ("", "RPFCluster(5, solver='dense', tune=False).fit(X[:4_000])", 4.0),
+    ("", "RPFCluster(5, solver='nystrom', n_landmarks=3_000, affinity='linear', tune=False).fit(X)", 4.0),
+    ("", "NJW(5, method='ncut').fit(X)", 5.0),
+    (WIDE, "while True: RPFCluster('auto', n_estimators=20).fit(W)", 2.0),
+    (WIDE, "while True: RPFCluster('auto', n_estimators=20).fit(W)", 3.0),
+]
 
 
 # At several moments: a stage that does not listen must not hide behind one that does.
 @pytest.mark.parametrize("delay", [0.6, 1.6])
 @pytest.mark.parametrize("call", CALLS)
 def test_ctrl_c_stops_within_a_second(call, delay):
+    assert_stops("", call, delay)
+
+
+@pytest.mark.parametrize(("setup", "call", "delay"), LATE)
+def test_ctrl_c_stops_large_results_and_late_steps_within_a_second(setup, call, delay):
+    assert_stops(setup, call, delay)
+
+
+def assert_stops(setup, call, delay):
     child = subprocess.Popen(
-        [sys.executable, "-c", LONG.format(call=call)],
+        [sys.executable, "-c", LONG.format(setup=setup, call=call)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -168,7 +168,9 @@ def test_datasets():
         assert len(data) == len(truth) == 60
     for make in (make_rings, make_moons, make_spirals):
         assert make(60, random_state=0)[0].shape == (60, 2)
-    assert load_iris().target_names
+    iris = load_iris()
+    # An array, as scikit-learn's: names of all rows at once.
+    assert set(iris.target_names[iris.target]) == {"setosa", "versicolor", "virginica"}
     with pytest.raises(ValueError, match="is not known"):
         make_shape("pretzel")
 

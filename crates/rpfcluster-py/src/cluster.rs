@@ -3,14 +3,15 @@
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use rpfcluster::affinity::{Affinity, SparseAffinity};
+use rpfcluster::affinity::{Affinity, SparseAffinity, Weights};
 use rpfcluster::model::Container;
 use rpfcluster::parallel::in_pool;
 use rpfcluster::{AffinityParams, Fitted, RpfCluster};
 
+use crate::arrays::{Csr, CsrArrays, each};
 use crate::data::{Table, each_width};
 use crate::forest::Forest;
-use crate::functions::{Csr, csr, extra_sections, parse, signed, to_json};
+use crate::functions::{extra_sections, parse, signed, to_json};
 use crate::gate::{Progress, gate, to_python};
 
 /// A finished clustering.
@@ -104,7 +105,7 @@ impl Cluster {
     #[pyo3(signature = (progress=None))]
     fn confidence<'py>(&self, py: Python<'py>, progress: Progress) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let threads = self.inner.params().threads;
-        Ok(gate(py, progress, |_| in_pool(threads, || self.inner.confidence()))?.into_pyarray(py))
+        Ok(gate(py, progress, |o| in_pool(threads, || self.inner.confidence_observed(o))?)?.into_pyarray(py))
     }
 
     /// The report page; `about` is the JSON of what Python knows, `table` the rows it was fitted on.
@@ -151,31 +152,32 @@ impl Cluster {
 
     /// The affinity that was cut: a constant for every pair, and what some pairs have on top of it.
     #[pyo3(signature = (progress=None))]
-    fn affinity<'py>(&self, py: Python<'py>, progress: Progress) -> PyResult<(f64, Csr<'py>)> {
+    fn affinity<'py>(&self, py: Python<'py>, progress: Progress) -> PyResult<(f64, CsrArrays<'py>)> {
         let leaves = self.inner.leaves();
         let affinity = *self.inner.affinity();
-        let (constant, starts, indices, values) = gate(py, progress, |o| {
+        let (constant, pairs) = gate(py, progress, |o| {
             in_pool(self.inner.params().threads, || {
                 let matrix = match affinity {
                     AffinityParams::Linear => {
-                        let kernel = leaves.sparse_observed(0.0, o)?;
-                        let trees = kernel.trees as f64;
-                        let values = kernel.counts.iter().map(|&c| f64::from(c) / trees).collect();
-                        return Ok((0.0, kernel.starts, kernel.indices, values));
+                        return Ok((0.0, Csr::of_kernel(&leaves.sparse_observed(0.0, o)?, o)?));
                     }
                     AffinityParams::Paper { beta1, beta2, diagonal } => {
-                        SparseAffinity::paper(&leaves.sparse_observed(beta1, o)?, beta2, diagonal)?
+                        let kernel = leaves.sparse_observed(beta1, o)?;
+                        SparseAffinity::paper_observed(&kernel, beta2, diagonal, o)?
                     }
                     AffinityParams::TopK { top, power } => {
-                        SparseAffinity::top_k(&leaves.top_k_observed(top, o)?, top, power)?
+                        SparseAffinity::top_k_observed(&leaves.top_k_observed(top, o)?, top, power, o)?
                     }
                 };
-                let weights = matrix.weights();
-                let values: Vec<f64> = (0..weights.len()).map(|e| weights.get(e)).collect();
-                Ok((matrix.constant(), matrix.indptr().to_vec(), matrix.indices().to_vec(), values))
+                let values = match matrix.weights() {
+                    Weights::Table { counts, table } => each(counts, |c| table[usize::from(*c)], o)?,
+                    Weights::Values(values) => each(values, |v| *v, o)?,
+                };
+                let pairs = Csr::new((matrix.indptr(), matrix.indices()), values, matrix.n(), o)?;
+                Ok((matrix.constant(), pairs))
             })?
         })?;
-        Ok((constant, csr(py, &starts, &indices, values)))
+        Ok((constant, pairs.into_arrays(py)))
     }
 
     /// The model file's bytes, with sections of the caller's own.

@@ -1,14 +1,15 @@
 //! The class `Forest`: a grown forest with its leaves, and everything that is counted on them.
 
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
+use numpy::{Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use rpfcluster::kernel::rerank_observed;
 use rpfcluster::parallel::in_pool;
-use rpfcluster::{Error, ForestParams, LeafCodes, LeafMatrix, Neighbors, Observer, Precision, SparseKernel};
+use rpfcluster::{Error, ForestParams, LeafCodes, LeafMatrix, Neighbors, Observer, Precision, Real};
 
+use crate::arrays::{Csr, CsrArrays, PairArrays, Pairs, by_rows};
 use crate::data::{Table, View, each_width};
-use crate::functions::{Csr, PairTable, csr, extra_sections, parse, table_of_pairs, to_json};
+use crate::functions::{extra_sections, parse, to_json};
 use crate::gate::{Progress, gate, to_python};
 
 /// A grown forest.
@@ -40,7 +41,7 @@ impl Forest {
     ) -> PyResult<T> {
         let leaves = &self.leaves;
         match table {
-            None => gate(py, progress, |o| in_pool(threads, || work(leaves, leaves.codes(), o))?),
+            None => gate(py, progress, |o| in_pool(threads, || work(leaves, leaves.codes_observed(o)?, o))?),
             Some(table) => each_width!(table, view => gate(py, progress, |o| {
                 in_pool(threads, || {
                     let codes = self.inner.route_observed(&view.points()?, o)?;
@@ -48,6 +49,38 @@ impl Forest {
                 })?
             })),
         }
+    }
+
+    /// As `counted`, but with the leaves of the rows `against`, where there are any, instead of the training rows'.
+    fn compared<T: Send>(
+        &self,
+        py: Python<'_>,
+        (table, against): (Option<Table<'_>>, Option<Table<'_>>),
+        threads: Option<usize>,
+        progress: Progress,
+        work: impl FnOnce(&LeafMatrix, &LeafCodes, &dyn Observer) -> rpfcluster::Result<T> + Send,
+    ) -> PyResult<T> {
+        let Some(against) = against else { return self.counted(py, table, threads, progress, work) };
+        each_width!(against, view => self.counted(py, table, threads, progress, |leaves, codes, o| {
+            let others = self.inner.route_observed(&view.points()?, o)?;
+            work(&leaves.of_rows(others, o)?, codes, o)
+        }))
+    }
+
+    /// A matrix of similarities of one width.
+    fn dense_as<'py, R: Real + Element>(
+        &self,
+        py: Python<'py>,
+        tables: (Option<Table<'py>>, Option<Table<'py>>),
+        threshold: f64,
+        threads: Option<usize>,
+        progress: Progress,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (all, columns) = self.compared(py, tables, threads, progress, |leaves, codes, o| {
+            Ok((leaves.dense_of_observed::<R>(codes, threshold, o)?, leaves.n()))
+        })?;
+        let rows = all.len() / columns;
+        Ok(all.into_pyarray(py).reshape([rows, columns])?.into_any())
     }
 }
 
@@ -119,10 +152,8 @@ impl Forest {
         threads: Option<usize>,
         progress: Progress,
     ) -> PyResult<Bound<'py, PyArray2<u32>>> {
-        let (n, leaves) = self.counted(py, table, threads, progress, |_, codes, _| {
-            let mut leaves = vec![0; codes.n() * codes.trees()];
-            by_rows(codes, |at, _, leaf| leaves[at] = leaf);
-            Ok((codes.n(), leaves))
+        let (n, leaves) = self.counted(py, table, threads, progress, |_, codes, o| {
+            Ok((codes.n(), by_rows(codes, o, |_, leaf| leaf)?))
         })?;
         leaves.into_pyarray(py).reshape([n, self.leaves.trees()])
     }
@@ -139,17 +170,13 @@ impl Forest {
         let first = |t: usize| self.leaves.first_column(t);
         // scipy uses 32 bits where they suffice.
         if self.leaves.columns() <= i32::MAX as usize {
-            let columns = self.counted(py, table, threads, progress, |_, codes, _| {
-                let mut columns = vec![0i32; codes.n() * codes.trees()];
-                by_rows(codes, |at, t, leaf| columns[at] = (first(t) + leaf as usize) as i32);
-                Ok(columns)
+            let columns = self.counted(py, table, threads, progress, |_, codes, o| {
+                by_rows(codes, o, |t, leaf| (first(t) + leaf as usize) as i32)
             })?;
             return Ok(columns.into_pyarray(py).into_any());
         }
-        let columns = self.counted(py, table, threads, progress, |_, codes, _| {
-            let mut columns = vec![0i64; codes.n() * codes.trees()];
-            by_rows(codes, |at, t, leaf| columns[at] = (first(t) + leaf as usize) as i64);
-            Ok(columns)
+        let columns = self.counted(py, table, threads, progress, |_, codes, o| {
+            by_rows(codes, o, |t, leaf| (first(t) + leaf as usize) as i64)
         })?;
         Ok(columns.into_pyarray(py).into_any())
     }
@@ -176,18 +203,13 @@ impl Forest {
         table: Option<Table<'py>>,
         threads: Option<usize>,
         progress: Progress,
-    ) -> PyResult<PairTable<'py>> {
+    ) -> PyResult<PairArrays<'py>> {
         let new = table.is_some();
-        let found = self.counted(py, table, threads, progress, |leaves, codes, o| match new {
-            true => leaves.top_k_of(codes, k, o),
-            false => leaves.top_k_observed(k, o),
+        let pairs = self.counted(py, table, threads, progress, |leaves, codes, o| {
+            let found = if new { leaves.top_k_of(codes, k, o)? } else { leaves.top_k_observed(k, o)? };
+            Pairs::of_neighbors(&found, o)
         })?;
-        let trees = found.trees() as f64;
-        let rows = (0..found.n()).map(|row| {
-            let (js, counts) = found.row(row);
-            js.iter().zip(counts).map(|(&j, &c)| (j, f64::from(c) / trees)).collect()
-        });
-        table_of_pairs(py, found.n(), found.k(), 0.0, rows)
+        pairs.into_arrays(py)
     }
 
     /// Co-leaf neighbours by Euclidean distance: (indices, distances). `counts` is (k, candidates): the k nearest of
@@ -201,7 +223,7 @@ impl Forest {
         table: Option<Table<'py>>,
         threads: Option<usize>,
         progress: Progress,
-    ) -> PyResult<PairTable<'py>> {
+    ) -> PyResult<PairArrays<'py>> {
         let found = match (training, table) {
             (Table::F32(all), None) => {
                 let view = all.view()?;
@@ -224,12 +246,11 @@ impl Forest {
                 return Err(pyo3::exceptions::PyTypeError::new_err(what));
             }
         };
-        let n = found.len();
-        table_of_pairs(py, n, counts.0, f64::INFINITY, found.into_iter())
+        found.into_arrays(py)
     }
 
-    /// All pairs with a similarity of at least `threshold`, rows against the training rows.
-    #[pyo3(signature = (threshold, table=None, threads=None, progress=None))]
+    /// All pairs with a similarity of at least `threshold`, rows against the training rows or those `against`.
+    #[pyo3(signature = (threshold, table=None, threads=None, progress=None, against=None))]
     fn sparse<'py>(
         &self,
         py: Python<'py>,
@@ -237,31 +258,35 @@ impl Forest {
         table: Option<Table<'py>>,
         threads: Option<usize>,
         progress: Progress,
-    ) -> PyResult<Csr<'py>> {
+        against: Option<Table<'py>>,
+    ) -> PyResult<CsrArrays<'py>> {
         let new = table.is_some();
-        let kernel: SparseKernel =
-            self.counted(py, table, threads, progress, |leaves, codes, o| match new {
-                true => leaves.sparse_of(codes, threshold, o),
-                false => leaves.sparse_observed(threshold, o),
-            })?;
-        let trees = kernel.trees as f64;
-        let values = kernel.counts.iter().map(|&c| f64::from(c) / trees).collect();
-        Ok(csr(py, &kernel.starts, &kernel.indices, values))
+        let pairs = self.compared(py, (table, against), threads, progress, |leaves, codes, o| {
+            let found = match new {
+                true => leaves.sparse_of(codes, threshold, o)?,
+                false => leaves.sparse_observed(threshold, o)?,
+            };
+            Csr::of_kernel(&found, o)
+        })?;
+        Ok(pairs.into_arrays(py))
     }
 
-    /// The similarity of each row to every training row.
-    #[pyo3(signature = (table=None, threads=None, progress=None))]
+    /// The similarity of each row to every training row, or to those `against`; zero below `threshold`. As wide as
+    /// the rows are.
+    #[pyo3(signature = (threshold, table, threads=None, progress=None, against=None))]
     fn dense<'py>(
         &self,
         py: Python<'py>,
-        table: Option<Table<'py>>,
+        threshold: f64,
+        table: Table<'py>,
         threads: Option<usize>,
         progress: Progress,
-    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let all = self
-            .counted(py, table, threads, progress, |leaves, codes, o| leaves.dense_of_observed(codes, o))?;
-        let rows = all.len() / self.leaves.n();
-        all.into_pyarray(py).reshape([rows, self.leaves.n()])
+        against: Option<Table<'py>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match table {
+            Table::F32(_) => self.dense_as::<f32>(py, (Some(table), against), threshold, threads, progress),
+            Table::F64(_) => self.dense_as::<f64>(py, (Some(table), against), threshold, threads, progress),
+        }
     }
 
     /// The model file's bytes, with sections of the caller's own.
@@ -293,14 +318,14 @@ impl Forest {
 type PathsOf<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
 
 impl Forest {
-    fn rerank<R: rpfcluster::Real>(
+    fn rerank<R: Real>(
         &self,
         training: View<'_, R>,
         new: Option<View<'_, R>>,
         (k, candidates): (usize, usize),
         threads: Option<usize>,
         observer: &dyn Observer,
-    ) -> rpfcluster::Result<Vec<Vec<(u32, f64)>>> {
+    ) -> rpfcluster::Result<Pairs> {
         let training = training.points()?;
         if training.n() != self.leaves.n() {
             return Err(Error::Length {
@@ -319,21 +344,8 @@ impl Forest {
                 None => self.leaves.top_k_observed(candidates, observer)?,
             };
             let rows = queries.as_ref().unwrap_or(&training);
-            Ok(rerank_observed(rows, &training, &found, k, observer)?.neighbors)
+            let nearest = rerank_observed(rows, &training, &found, k, observer)?.neighbors;
+            Pairs::of_nearest(&nearest, k, observer)
         })?
-    }
-}
-
-/// Visits leaf numbers row after row: `visit(position, tree, leaf)`.
-fn by_rows(codes: &LeafCodes, mut visit: impl FnMut(usize, usize, u32)) {
-    let trees = codes.trees();
-    // Tree after tree within a band of rows: both sides stay in the cache.
-    for band in (0..codes.n()).step_by(512) {
-        let end = (band + 512).min(codes.n());
-        for t in 0..trees {
-            for (row, &leaf) in (band..end).zip(&codes.tree(t)[band..end]) {
-                visit(row * trees + t, t, leaf);
-            }
-        }
     }
 }

@@ -20,10 +20,6 @@ use rpfcluster_data::shapes::Shape;
 use crate::data::whole_numbers;
 use crate::gate::{Progress, gate, to_python};
 
-/// A compressed sparse matrix: indptr, indices, data.
-pub type Csr<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
-/// Indices and values, a row of each for every row.
-pub type PairTable<'py> = (Bound<'py, PyArray2<i64>>, Matrix<'py>);
 type Matrix<'py> = Bound<'py, PyArray2<f64>>;
 type Labels<'py> = Bound<'py, PyArray1<i64>>;
 /// Rows in their own width, classes, names of the columns, names of the classes.
@@ -42,33 +38,6 @@ pub fn to_json(value: &impl serde::Serialize) -> PyResult<String> {
 /// Labels in Python's usual width.
 pub fn signed<'py>(py: Python<'py>, labels: &[u32]) -> Labels<'py> {
     labels.iter().map(|&l| i64::from(l)).collect::<Vec<_>>().into_pyarray(py)
-}
-
-/// The three arrays of a compressed sparse matrix.
-pub fn csr<'py>(py: Python<'py>, starts: &[usize], indices: &[u32], values: Vec<f64>) -> Csr<'py> {
-    (
-        starts.iter().map(|&s| s as i64).collect::<Vec<_>>().into_pyarray(py),
-        signed(py, indices),
-        values.into_pyarray(py),
-    )
-}
-
-/// Rows of (index, value) pairs as two arrays, short rows filled up with -1 and `nothing`.
-pub fn table_of_pairs<'py>(
-    py: Python<'py>,
-    n: usize,
-    k: usize,
-    nothing: f64,
-    rows: impl Iterator<Item = Vec<(u32, f64)>>,
-) -> PyResult<PairTable<'py>> {
-    let (mut indices, mut values) = (vec![-1i64; n * k], vec![nothing; n * k]);
-    for (row, found) in rows.enumerate() {
-        for (at, (j, value)) in found.into_iter().enumerate().map(|(i, pair)| (row * k + i, pair)) {
-            indices[at] = i64::from(j);
-            values[at] = value;
-        }
-    }
-    Ok((indices.into_pyarray(py).reshape([n, k])?, values.into_pyarray(py).reshape([n, k])?))
 }
 
 /// Sections of the caller's own, by name.
@@ -104,7 +73,7 @@ pub fn spectral<'py>(
     let affinity = if let Ok(dense) = matrix.extract::<PyReadonlyArray2<'_, f64>>() {
         let n = dense.shape()[0];
         let values = dense.as_slice()?;
-        gate(py, None, |_| SparseAffinity::precomputed_dense(values, n))?
+        gate(py, None, |o| SparseAffinity::precomputed_dense_observed(values, n, o))?
     } else {
         let (indptr, indices, values): (Bound<'_, PyAny>, Bound<'_, PyAny>, PyReadonlyArray1<'_, f64>) =
             matrix.extract()?;
@@ -112,7 +81,7 @@ pub fn spectral<'py>(
         let columns = whole_numbers(&indices, "indices")?;
         let values = values.as_slice()?.to_vec();
         let n = starts.len().saturating_sub(1);
-        gate(py, None, |_| SparseAffinity::precomputed_sparse(starts, columns, values, n))?
+        gate(py, None, |o| SparseAffinity::precomputed_sparse_observed(starts, columns, values, n, o))?
     };
     let (labels, e) = gate(py, progress, |o| in_pool(threads, || cluster(&affinity, &params, o))?)?;
     let used = to_json(&serde_json::json!({

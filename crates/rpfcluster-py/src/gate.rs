@@ -136,13 +136,16 @@ pub fn gate<T: Send>(
 pub fn to_python(error: Error) -> PyErr {
     match error {
         Error::System { .. } => PyOSError::new_err(error.to_string()),
-        Error::Memory { .. } => PyMemoryError::new_err(error.to_string()),
+        Error::Memory { .. } => {
+            PyMemoryError::new_err(error.to_string().replace("min_node", python_name("min_node")))
+        }
         Error::Numerical { .. } => PyRuntimeError::new_err(error.to_string()),
         Error::Cancelled => PyKeyboardInterrupt::new_err(()),
         Error::TooManyClusters { k, distinct } => PyValueError::new_err(format!(
             "n_clusters is {k}, but there are only {distinct} distinct samples"
         )),
         Error::Parameter { name, value, expected } => {
+            let expected = expected.replace("k, which is", "n_clusters, which is");
             PyValueError::new_err(format!("{} is {value}, but must be {expected}", python_name(name)))
         }
         other => PyValueError::new_err(other.to_string()),

@@ -1,9 +1,10 @@
 //! The native half of the Python package: translation only, no algorithm lives here.
 //!
 //! `data` turns numpy arrays into views without copying them, `gate` is the one way into long work (the GIL released,
-//! Ctrl-C heard, errors mapped), `forest` and `cluster` are the two classes, `report` the page, `rivals`, `sweep` and
+//! Ctrl-C heard, errors mapped), `arrays` lays large results out for numpy, `forest` and `cluster` are the two classes, `report` the page, `rivals`, `sweep` and
 //! `functions` what is no method of them. What users see, the scikit-learn estimators, is python/rpfcluster.
 
+mod arrays;
 mod cluster;
 mod data;
 mod forest;

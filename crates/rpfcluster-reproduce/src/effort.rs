@@ -11,6 +11,8 @@ use crate::unit::Unit;
 const WHOLE_GRID: usize = 300;
 /// Sets up to this many get 140 of them; larger ones the coarse grid.
 const MEDIUM_GRID: usize = 1000;
+/// Raised when the same parameters mean other work, so that older units are run again.
+const PROTOCOL: u32 = 2;
 /// Rows from which on a quick run does less.
 const LARGE: usize = 1000;
 
@@ -110,6 +112,7 @@ impl Effort {
             sweep: Sweep {
                 beta2: self.bandwidths(entry.n),
                 most_pairs: self.most_pairs,
+                refine: true,
                 max_iterations: if self.quick { 150 } else { 400 },
                 tolerance: if self.quick && large { 1e-4 } else { 1e-5 },
                 ..Default::default()
@@ -122,18 +125,66 @@ impl Effort {
         }
     }
 
+    /// A digest of what a unit's method is told: a file of another protocol is not taken up.
+    pub fn protocol(&self, entry: &Entry, unit: &Unit) -> String {
+        let told = Comparison { rpf: rpfcluster::RpfCluster::default(), ..self.comparison(entry, unit.seed) };
+        let own = match unit.method {
+            Method::KMeans => format!("{:?}", told.kmeans),
+            Method::Njw => format!("{:?}", told.njw),
+            Method::Cf => format!("{:?}", told.cf),
+            // The number of threads changes no label.
+            Method::RpfLabelFree => format!("{:?}", told.rpf),
+            Method::RpfBestByLabels => format!("{:?} {:?} {}", told.sweep, told.trees, told.min_node),
+        };
+        let text = format!("{PROTOCOL} {} {} {own}", told.k, told.seed);
+        // FNV-1a, 64 bits: nobody forges a unit, it only has to differ.
+        let digest = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        format!("{digest:016x}")
+    }
+
     /// Very roughly, seconds; only used to say how much is left.
     fn cost(&self, entry: &Entry, method: Method) -> f64 {
         let n = entry.n as f64 / 1000.0;
+        let d = entry.d as f64;
         match method {
-            Method::KMeans => 0.02 + 0.0005 * n * entry.d as f64,
-            Method::Njw => 0.02 + 0.02 * n * n,
+            Method::KMeans => 0.02 + 0.0005 * n * d,
+            Method::Njw => 0.02 + n * n * (0.02 + 0.001 * d),
             Method::Cf => 0.3 + 0.5 * n,
-            Method::RpfLabelFree => 0.05 + 0.2 * n,
+            Method::RpfLabelFree => 0.1 + 0.5 * n,
+            // A fine grid is refined, not searched whole: it costs a few times the coarse one.
             Method::RpfBestByLabels => {
-                let settings = self.bandwidths(entry.n).len() as f64 * self.trees.len() as f64;
-                settings * (0.02 + 0.1 * n)
+                let fine = if self.bandwidths(entry.n).len() > coarse_bandwidths().len() { 3.0 } else { 1.0 };
+                self.trees.len() as f64 * fine * (0.2 + 0.5 * n)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rpfcluster_data::catalog::find;
+
+    #[test]
+    fn the_digest_follows_what_a_method_is_told_and_nothing_else() {
+        let iris = find("iris").unwrap_or_else(|e| unreachable!("{e}"));
+        let effort = Effort::full();
+        let digests = |effort: &Effort| -> Vec<String> {
+            Method::ALL
+                .into_iter()
+                .map(|method| {
+                    let unit =
+                        Unit { dataset: "iris".into(), preparation: "raw", method, seed: 1, cost: 1.0 };
+                    effort.protocol(iris, &unit)
+                })
+                .collect()
+        };
+        let before = digests(&effort);
+        assert_eq!(before, digests(&Effort { threads: Some(1), ..effort.clone() }));
+        let other = digests(&Effort { trees: vec![200], ..effort });
+        assert_eq!(before[..4], other[..4]);
+        assert_ne!(before[4], other[4]);
     }
 }

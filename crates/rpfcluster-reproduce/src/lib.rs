@@ -2,7 +2,7 @@
 //!
 //! Work is cut into units (data set, preparation, method, seed), each written to the output folder as soon as it is
 //! done: an interrupted run goes on where it stopped, and one set that fails loses nothing else. Everything shown is
-//! made from the units at the end. `effort` what each method is told, `unit` one run, `results` means and spreads,
+//! made from the units at the end. `effort` what each method is told, `unit` one run, `pace` the time left, `results` means and spreads,
 //! `tables` CSV, `charts` the bars, `illustrate` the two small examples, `report` the page, `markdown` the
 //! comparison with what the paper states.
 
@@ -10,6 +10,7 @@ mod charts;
 mod effort;
 mod illustrate;
 mod markdown;
+mod pace;
 mod report;
 mod results;
 mod tables;
@@ -17,13 +18,14 @@ mod unit;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use rpfcluster::observe::Observer;
 use rpfcluster_data::catalog::{Entry, Scaling, entries, find};
 use rpfcluster_data::write::to_file;
 use rpfcluster_report::figures::bars;
 use rpfcluster_rivals::Method;
+
+use pace::Pace;
 
 pub use charts::{Metric, chart, colour};
 pub use effort::Effort;
@@ -139,7 +141,7 @@ impl Reproduction {
         let folder = self.out.join("units");
         std::fs::create_dir_all(&folder).map_err(|e| failed(&folder, &e))?;
         let planned: Vec<Unit> = sets.iter().flat_map(|e| effort.units(e)).collect();
-        let mut clock = Pace::new(&planned);
+        let mut clock = Pace::new(planned);
         let mut results = Results::new(&effort);
         for entry in sets {
             let mut tables = BTreeMap::new();
@@ -155,7 +157,8 @@ impl Reproduction {
                 );
                 progress.step(&clock.step(&name));
                 let path = folder.join(unit.file_name(&effort));
-                let run = match (unit::read(&path, &unit, &effort), &trouble) {
+                let protocol = effort.protocol(entry, &unit);
+                let run = match (unit::read(&path, &unit, &effort, &protocol), &trouble) {
                     (Some(done), _) => Ok(done),
                     (None, Some(problem)) => Err(problem.clone()),
                     (None, None) => match self.table(entry, &unit, &mut tables) {
@@ -163,7 +166,7 @@ impl Reproduction {
                             trouble = Some(problem.clone());
                             Err(problem)
                         }
-                        Ok(table) => match unit.run(entry, table, &effort, progress) {
+                        Ok(table) => match unit.run(entry, table, &effort, &protocol, progress) {
                             Ok(run) => {
                                 write_json(&path, &run)?;
                                 Ok(run)
@@ -175,9 +178,9 @@ impl Reproduction {
                         },
                     },
                 };
-                clock.done(&unit);
+                clock.done(run.as_ref().ok().map(|run| run.seconds));
                 match run {
-                    Ok(run) => results.add(entry, &run),
+                    Ok(run) => results.add(entry, &run, effort.bandwidths(entry.n).len()),
                     Err(problem) => results.fail(entry, &problem),
                 }
             }
@@ -224,48 +227,6 @@ impl Reproduction {
         write_json(&self.out.join("examples.json"), &illustrations)?;
         write_text(&self.out.join("paper-results.md"), &paper_results(results, Some(&illustrations)))?;
         write_text(&self.out.join("report.html"), &report::page(results, &illustrations, &figures))
-    }
-}
-
-/// Time so far against the work it stood for.
-struct Pace {
-    clock: Instant,
-    costs: f64,
-    done_costs: f64,
-    fresh_costs: f64,
-    done: usize,
-    total: usize,
-    last: f64,
-}
-
-impl Pace {
-    fn new(planned: &[Unit]) -> Self {
-        let costs = planned.iter().map(|u| u.cost).sum();
-        Pace {
-            clock: Instant::now(),
-            costs,
-            done_costs: 0.0,
-            fresh_costs: 0.0,
-            done: 0,
-            total: planned.len(),
-            last: 0.0,
-        }
-    }
-
-    fn step<'a>(&mut self, stage: &'a str) -> Step<'a> {
-        self.last = self.clock.elapsed().as_secs_f64();
-        let left = (self.fresh_costs > 0.0)
-            .then(|| self.last / self.fresh_costs * (self.costs - self.done_costs).max(0.0));
-        Step { stage, done: self.done, total: self.total, seconds_left: left }
-    }
-
-    fn done(&mut self, unit: &Unit) {
-        self.done += 1;
-        self.done_costs += unit.cost;
-        // A unit read from the folder took no time and says nothing about those to come.
-        if self.clock.elapsed().as_secs_f64() - self.last > 2e-3 {
-            self.fresh_costs += unit.cost;
-        }
     }
 }
 

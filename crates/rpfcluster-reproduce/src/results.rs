@@ -67,6 +67,10 @@ pub struct DataSet {
     pub k: usize,
     /// The share of the largest class, percent: the rho_c of one cluster for all.
     pub majority: f64,
+    /// Bandwidths the best-by-labels search looked at, of the paper's 2,090; 0 in results of
+    /// a version that did not say.
+    #[serde(default)]
+    pub bandwidths: usize,
     /// By method's name, then by preparation.
     pub methods: BTreeMap<String, BTreeMap<String, Cell>>,
 }
@@ -110,13 +114,14 @@ impl Results {
         }
     }
 
-    pub(crate) fn add(&mut self, entry: &Entry, run: &Run) {
+    pub(crate) fn add(&mut self, entry: &Entry, run: &Run, bandwidths: usize) {
         let set = self.datasets.entry(entry.name.to_string()).or_insert_with(|| DataSet {
             title: entry.title.to_string(),
             n: entry.n,
             d: entry.d,
             k: entry.k,
             majority: run.scores.majority,
+            bandwidths,
             methods: BTreeMap::new(),
         });
         let cell = set

@@ -33,6 +33,8 @@ pub struct Run {
     pub version: String,
     /// `quick` or `full`.
     pub effort: String,
+    /// Digest of everything the method was told; a unit run under another protocol runs again.
+    pub protocol: String,
     /// The data set's short name.
     pub dataset: String,
     /// `raw`, `standardized` or `paper`.
@@ -77,6 +79,7 @@ impl Unit {
         entry: &Entry,
         table: &Prepared,
         effort: &Effort,
+        protocol: &str,
         observer: &dyn Observer,
     ) -> rpfcluster::Result<Run> {
         let comparison = effort.comparison(entry, self.seed);
@@ -86,6 +89,7 @@ impl Unit {
         Ok(Run {
             version: env!("CARGO_PKG_VERSION").to_string(),
             effort: effort.name().to_string(),
+            protocol: protocol.to_string(),
             dataset: self.dataset.clone(),
             preparation: self.preparation.to_string(),
             method: self.method,
@@ -97,11 +101,12 @@ impl Unit {
     }
 }
 
-/// A finished run, when the file is there, whole, and of this version and unit.
-pub(crate) fn read(path: &Path, unit: &Unit, effort: &Effort) -> Option<Run> {
+/// A finished run, when the file is there, whole, and of this version, protocol and unit.
+pub(crate) fn read(path: &Path, unit: &Unit, effort: &Effort, protocol: &str) -> Option<Run> {
     let run: Run = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
     let same = run.version == env!("CARGO_PKG_VERSION")
         && run.effort == effort.name()
+        && run.protocol == protocol
         && run.dataset == unit.dataset
         && run.preparation == unit.preparation
         && run.method == unit.method

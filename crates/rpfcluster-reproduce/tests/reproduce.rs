@@ -92,7 +92,18 @@ fn everything_is_written_and_a_second_run_takes_it_up() {
     let unit = out.path().join("units/quick-iris-raw-kmeans-0.json");
     std::fs::write(&unit, "{\"version\"").unwrap();
     small(&data, out.path()).run(&rpfcluster::Silent).unwrap();
-    assert!(std::fs::read_to_string(&unit).unwrap().contains("rho_c"));
+    let whole = std::fs::read_to_string(&unit).unwrap();
+    assert!(whole.contains("rho_c"));
+    // So is one of another protocol.
+    let mut other: serde_json::Value = serde_json::from_str(&whole).unwrap();
+    other["protocol"] = "0".into();
+    other["seconds"] = 1e6.into();
+    std::fs::write(&unit, other.to_string()).unwrap();
+    small(&data, out.path()).run(&rpfcluster::Silent).unwrap();
+    let again: serde_json::Value = serde_json::from_slice(&std::fs::read(&unit).unwrap()).unwrap();
+    assert!(again["seconds"].as_f64().unwrap() < 1e5, "{again}");
+    let page = std::fs::read_to_string(out.path().join("paper-results.md")).unwrap();
+    assert!(page.contains("18 on Iris, Soybean"), "{page}");
 }
 
 #[test]

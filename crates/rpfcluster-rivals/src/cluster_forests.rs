@@ -12,7 +12,7 @@ use rpfcluster::kmeans::relabel_by_first_appearance;
 use rpfcluster::observe::{Observer, Stage, check};
 use rpfcluster::rng::sample_rows;
 use rpfcluster::spectral::{Hints, Method, SpectralParams, embed, label};
-use rpfcluster::sweep::most_agreed;
+use rpfcluster::sweep::most_agreed_observed;
 use rpfcluster::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -170,15 +170,16 @@ impl ClusterForests {
             .collect();
         observer.end(Stage::Tune);
         let instances = instances?;
-        let codes = instances
-            .par_iter()
-            .map(|instance| data.chunks_exact(d).map(|row| instance.assign(row) as u16).collect())
-            .collect();
-        let together = CoCluster { n, codes };
+        let codes: Result<Vec<Vec<u16>>> =
+            instances.par_iter().map(|instance| assigned(instance, data, d, observer)).collect();
+        let together = CoCluster { n, codes: codes? };
         let part = together.of_rows(&rows);
         let (labels, beta2) = self.choose(&part, observer)?;
-        let mut labels =
-            if landmarks < n { together.extend(&rows, &labels, self.k, self.beta1, beta2) } else { labels };
+        let mut labels = if landmarks < n {
+            together.extend((&rows, &labels), self.k, (self.beta1, beta2), observer)?
+        } else {
+            labels
+        };
         relabel_by_first_appearance(&mut labels);
         Ok(ClusterForestsFit { labels, beta2, instances, landmarks: (landmarks < n).then_some(landmarks) })
     }
@@ -187,7 +188,7 @@ impl ClusterForests {
     fn choose(&self, together: &CoCluster, observer: &dyn Observer) -> Result<(Vec<u32>, f64)> {
         let one = [self.beta2.unwrap_or_default()];
         let grid: &[f64] = if self.beta2.is_some() { &one } else { &BANDWIDTHS };
-        let mut affinity = together.affinity(self.beta1, grid[0])?;
+        let mut affinity = together.affinity(self.beta1, grid[0], observer)?;
         let params = self.spectral();
         let (mut found, mut used) = (Vec::new(), Vec::new());
         let mut start = None;
@@ -213,7 +214,18 @@ impl ClusterForests {
         if let (true, Some(why)) = (found.is_empty(), problem) {
             return Err(why);
         }
-        let at = most_agreed(&found, &vec![1; found.len()], found.len())?;
+        let at = most_agreed_observed(&found, &vec![1; found.len()], found.len(), observer)?;
         Ok((found.swap_remove(at), used[at]))
     }
+}
+
+/// The cluster of every row in one instance.
+fn assigned(instance: &Instance, data: &[f64], d: usize, observer: &dyn Observer) -> Result<Vec<u16>> {
+    const ROWS: usize = 4096;
+    let mut codes = Vec::with_capacity(data.len() / d);
+    for rows in data.chunks(ROWS * d) {
+        check(observer)?;
+        codes.extend(rows.chunks_exact(d).map(|row| instance.assign(row) as u16));
+    }
+    Ok(codes)
 }

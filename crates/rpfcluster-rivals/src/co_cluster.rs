@@ -6,6 +6,7 @@
 use rayon::prelude::*;
 use rpfcluster::Result;
 use rpfcluster::affinity::{SparseAffinity, Weights};
+use rpfcluster::observe::{Observer, check};
 
 /// The labels of `n` rows in T clusterings, clustering by clustering.
 pub(crate) struct CoCluster {
@@ -32,27 +33,25 @@ impl CoCluster {
     }
 
     /// All pairs together in at least `beta1` of the clusterings, bandwidth `beta2`.
-    pub fn affinity(&self, beta1: f64, beta2: f64) -> Result<SparseAffinity> {
+    pub fn affinity(&self, beta1: f64, beta2: f64, observer: &dyn Observer) -> Result<SparseAffinity> {
         let instances = self.codes.len();
         let least = least_count(beta1, instances);
-        let rows: Vec<(Vec<u32>, Vec<u16>)> = (0..self.n)
+        let rows: Result<Vec<(Vec<u32>, Vec<u16>)>> = (0..self.n)
             .into_par_iter()
             .map_init(
                 || vec![0u16; self.n],
                 |counts, i| {
+                    check(observer)?;
                     self.counts(i, self, counts);
-                    counts
-                        .iter()
-                        .enumerate()
-                        .filter(|(_, c)| **c >= least)
-                        .map(|(j, c)| (j as u32, *c))
-                        .unzip()
+                    let together = counts.iter().enumerate().filter(|(_, c)| **c >= least);
+                    Ok(together.map(|(j, c)| (j as u32, *c)).unzip())
                 },
             )
             .collect();
         let mut starts = vec![0];
         let (mut indices, mut counts) = (Vec::new(), Vec::new());
-        for (columns, shared) in rows {
+        for (columns, shared) in rows? {
+            check(observer)?;
             indices.extend(columns);
             counts.extend(shared);
             starts.push(indices.len());
@@ -62,7 +61,13 @@ impl CoCluster {
     }
 
     /// For each row the cluster among the labelled `landmarks` to which it is most similar on average.
-    pub fn extend(&self, landmarks: &[u32], labels: &[u32], k: usize, beta1: f64, beta2: f64) -> Vec<u32> {
+    pub fn extend(
+        &self,
+        (landmarks, labels): (&[u32], &[u32]),
+        k: usize,
+        (beta1, beta2): (f64, f64),
+        observer: &dyn Observer,
+    ) -> Result<Vec<u32>> {
         let known = self.of_rows(landmarks);
         let instances = self.codes.len();
         let least = least_count(beta1, instances);
@@ -77,8 +82,9 @@ impl CoCluster {
             .map_init(
                 || (vec![0u16; known.n], vec![0.0f64; k]),
                 |(counts, sums), i| {
+                    check(observer)?;
                     if let Ok(at) = landmarks.binary_search(&(i as u32)) {
-                        return labels[at];
+                        return Ok(labels[at]);
                     }
                     self.counts(i, &known, counts);
                     sums.fill(0.0);
@@ -86,7 +92,7 @@ impl CoCluster {
                         sums[*label as usize] += weights[*count as usize];
                     }
                     let mean = |c: usize| sums[c] / sizes[c].max(1.0);
-                    (1..k).fold(0, |best, c| if mean(c) > mean(best) { c } else { best }) as u32
+                    Ok((1..k).fold(0, |best, c| if mean(c) > mean(best) { c } else { best }) as u32)
                 },
             )
             .collect()

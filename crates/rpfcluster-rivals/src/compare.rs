@@ -7,9 +7,10 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use rayon::prelude::*;
 use rpfcluster::metrics::Scores;
-use rpfcluster::observe::Observer;
-use rpfcluster::sweep::Sweep;
+use rpfcluster::observe::{Observer, Quiet};
+use rpfcluster::sweep::{Sweep, SweepResult};
 use rpfcluster::{Error, Forest, ForestParams, Points, Result, RpfCluster};
 use serde::{Deserialize, Serialize};
 
@@ -171,36 +172,45 @@ impl Comparison {
         };
         let forest = Forest::grow_observed(&points, &params, observer)?;
         let sweep = Sweep { k: self.k, seed: self.seed, ..self.sweep.clone() };
-        let mut best: Option<(Scores, Vec<u32>, String)> = None;
-        for trees in &self.trees {
-            let leaves = Arc::new(forest.leaves_of_trees(0..*trees, self.min_node)?);
-            let found = sweep.run(&leaves, Some(classes), observer)?;
-            let Some((at, scores)) = found.best_by_labels.and_then(|at| Some((at, *found.scores_of(at)?)))
-            else {
-                continue;
-            };
-            let better = |old: &Scores| (scores.rho_c, scores.ari) > (old.rho_c, old.ari);
-            if best.as_ref().is_none_or(|(old, _, _)| better(old)) {
-                let entry = &found.entries[at];
-                let mut note = format!(
-                    "T {trees}, beta1 {}, beta2 {}, {}",
-                    entry.beta1,
-                    entry.beta2,
-                    if entry.method == rpfcluster::spectral::Method::Ncut { "ncut" } else { "kway" }
-                );
-                if !found.left_out.is_empty() {
-                    let left: Vec<String> = found.left_out.iter().map(f64::to_string).collect();
-                    note.push_str(&format!("; beta1 {} left out for memory", left.join(", ")));
-                }
-                best = Some((scores, found.labels_of(at).to_vec(), note));
-            }
-        }
-        best.map(|(_, labels, note)| (labels, note)).ok_or_else(|| Error::Parameter {
+        // Side by side: one forest, of which the smaller numbers of trees are the first ones.
+        let quiet = Quiet(observer);
+        let searched: Result<Vec<Option<Found>>> = self
+            .trees
+            .par_iter()
+            .map(|trees| {
+                let leaves = Arc::new(forest.leaves_of_trees(0..*trees, self.min_node)?);
+                Ok(found(*trees, &sweep.run(&leaves, Some(classes), &quiet)?))
+            })
+            .collect();
+        let best = searched?.into_iter().flatten().reduce(|best, next| {
+            let key = |f: &Found| (f.scores.rho_c, f.scores.ari);
+            if key(&next) > key(&best) { next } else { best }
+        });
+        best.map(|best| (best.labels, best.note)).ok_or_else(|| Error::Parameter {
             name: "trees",
             value: "none".into(),
             expected: "at least one number".into(),
         })
     }
+}
+
+/// The best setting by the known classes of one number of trees.
+struct Found {
+    scores: Scores,
+    labels: Vec<u32>,
+    note: String,
+}
+
+fn found(trees: usize, result: &SweepResult) -> Option<Found> {
+    let at = result.best_by_labels?;
+    let entry = &result.entries[at];
+    let way = if entry.method == rpfcluster::spectral::Method::Ncut { "ncut" } else { "kway" };
+    let mut note = format!("T {trees}, beta1 {}, beta2 {}, {way}", entry.beta1, entry.beta2);
+    if !result.left_out.is_empty() {
+        let left: Vec<String> = result.left_out.iter().map(f64::to_string).collect();
+        note.push_str(&format!("; beta1 {} left out for memory", left.join(", ")));
+    }
+    Some(Found { scores: *result.scores_of(at)?, labels: result.labels_of(at).to_vec(), note })
 }
 
 /// Runs the named methods one after the other; a method that fails has its error in its place.

@@ -1,7 +1,10 @@
 //! A similarity held in full, n x n: what the Gaussian kernel is up to a few thousand rows.
 
+use std::borrow::Cow;
+
 use rayon::prelude::*;
 use rpfcluster::affinity::{Affinity, Components};
+use rpfcluster::observe::{Observer, Silent};
 
 /// Rows worked on as one piece; sums run along rows, so their number changes no bit.
 const CHUNK: usize = 16;
@@ -37,19 +40,20 @@ impl Dense {
     pub fn row(&self, i: usize) -> &[f64] {
         &self.values[i * self.n..][..self.n]
     }
-}
 
-impl Affinity for Dense {
-    fn n(&self) -> usize {
-        self.n
+    /// The similarities among these rows.
+    fn part(&self, rows: &[u32]) -> Dense {
+        let values =
+            rows.iter().flat_map(|i| rows.iter().map(move |j| self.row(*i as usize)[*j as usize])).collect();
+        Dense::new(rows.len(), values)
     }
 
-    fn degrees(&self) -> Vec<f64> {
-        self.values.par_chunks(self.n).map(|row| row.iter().sum()).collect()
-    }
-
-    fn apply(&self, x: &[f64], y: &mut [f64], b: usize) {
+    /// `y = A x`; rows are left out once `observer` wants to stop.
+    fn apply_until(&self, x: &[f64], y: &mut [f64], b: usize, observer: &dyn Observer) {
         y.par_chunks_mut(CHUNK * b).enumerate().for_each(|(chunk, out)| {
+            if observer.cancelled() {
+                return;
+            }
             for (offset, to) in out.chunks_exact_mut(b).enumerate() {
                 let row = self.row(chunk * CHUNK + offset);
                 let mut first = 0;
@@ -75,6 +79,20 @@ impl Affinity for Dense {
             }
         });
     }
+}
+
+impl Affinity for Dense {
+    fn n(&self) -> usize {
+        self.n
+    }
+
+    fn degrees(&self) -> Vec<f64> {
+        self.values.par_chunks(self.n).map(|row| row.iter().sum()).collect()
+    }
+
+    fn apply(&self, x: &[f64], y: &mut [f64], b: usize) {
+        self.apply_until(x, y, b, &Silent);
+    }
 
     fn column(&self, j: usize, out: &mut [f64]) {
         out.copy_from_slice(self.row(j));
@@ -94,8 +112,42 @@ impl Affinity for Dense {
     }
 
     fn restrict<'a>(&'a self, rows: &[u32]) -> Box<dyn Affinity + 'a> {
-        let values =
-            rows.iter().flat_map(|i| rows.iter().map(move |j| self.row(*i as usize)[*j as usize])).collect();
-        Box::new(Dense::new(rows.len(), values))
+        Box::new(self.part(rows))
+    }
+
+    fn watched<'a>(&'a self, observer: &'a dyn Observer) -> Option<Box<dyn Affinity + 'a>> {
+        Some(Box::new(Watched { matrix: Cow::Borrowed(self), observer }))
+    }
+}
+
+/// The matrix, or a part of it, with products that stop when told to.
+struct Watched<'a> {
+    matrix: Cow<'a, Dense>,
+    observer: &'a dyn Observer,
+}
+
+impl Affinity for Watched<'_> {
+    fn n(&self) -> usize {
+        self.matrix.n
+    }
+
+    fn degrees(&self) -> Vec<f64> {
+        self.matrix.degrees()
+    }
+
+    fn apply(&self, x: &[f64], y: &mut [f64], b: usize) {
+        self.matrix.apply_until(x, y, b, self.observer);
+    }
+
+    fn column(&self, j: usize, out: &mut [f64]) {
+        self.matrix.column(j, out);
+    }
+
+    fn components(&self) -> Option<Components> {
+        self.matrix.components()
+    }
+
+    fn restrict<'b>(&'b self, rows: &[u32]) -> Box<dyn Affinity + 'b> {
+        Box::new(Watched { matrix: Cow::Owned(self.matrix.part(rows)), observer: self.observer })
     }
 }

@@ -126,6 +126,17 @@ impl<'a> Gaussian<'a> {
         row.iter_mut().enumerate().for_each(|(j, v)| *v = self.weight(i, j));
     }
 
+    /// Row `i` of `A x`.
+    fn row_product(&self, i: usize, x: &[f64], out: &mut [f64]) {
+        out.fill(0.0);
+        for (j, from) in x.chunks_exact(out.len()).enumerate() {
+            let w = self.weight(i, j);
+            for (o, v) in out.iter_mut().zip(from) {
+                *o += w * v;
+            }
+        }
+    }
+
     fn degree(&self, i: usize) -> f64 {
         (0..self.n).map(|j| self.weight(i, j)).sum()
     }
@@ -171,15 +182,7 @@ impl Affinity for Gaussian<'_> {
     }
 
     fn apply(&self, x: &[f64], y: &mut [f64], b: usize) {
-        y.par_chunks_mut(b).enumerate().for_each(|(i, out)| {
-            out.fill(0.0);
-            for (j, from) in x.chunks_exact(b).enumerate() {
-                let w = self.weight(i, j);
-                for (o, v) in out.iter_mut().zip(from) {
-                    *o += w * v;
-                }
-            }
-        });
+        y.par_chunks_mut(b).enumerate().for_each(|(i, out)| self.row_product(i, x, out));
     }
 
     fn column(&self, j: usize, out: &mut [f64]) {
@@ -196,13 +199,17 @@ impl Affinity for Gaussian<'_> {
     fn restrict<'a>(&'a self, rows: &[u32]) -> Box<dyn Affinity + 'a> {
         Box::new(Masked::new(self, rows))
     }
+
+    fn watched<'a>(&'a self, observer: &'a dyn Observer) -> Option<Box<dyn Affinity + 'a>> {
+        Some(Box::new(Watched { kernel: self, observer }))
+    }
 }
 
-/// The kernel of many rows with an ear for its caller: degrees take all pairs, and rows are left out once the observer
-/// wants to stop. Whoever uses it asks the observer afterwards.
-pub(crate) struct Watched<'a> {
-    pub kernel: Gaussian<'a>,
-    pub observer: &'a dyn Observer,
+/// The kernel of many rows with an ear for its caller: degrees and products take all pairs, and rows are left out once
+/// the observer wants to stop.
+struct Watched<'a> {
+    kernel: &'a Gaussian<'a>,
+    observer: &'a dyn Observer,
 }
 
 impl Affinity for Watched<'_> {
@@ -216,11 +223,17 @@ impl Affinity for Watched<'_> {
     }
 
     fn apply(&self, x: &[f64], y: &mut [f64], b: usize) {
-        self.kernel.apply(x, y, b);
+        y.par_chunks_mut(b).enumerate().for_each(|(i, out)| {
+            if !self.observer.cancelled() {
+                self.kernel.row_product(i, x, out);
+            }
+        });
     }
 
     fn column(&self, j: usize, out: &mut [f64]) {
-        self.kernel.column(j, out);
+        if !self.observer.cancelled() {
+            self.kernel.column(j, out);
+        }
     }
 
     fn components(&self) -> Option<Components> {
@@ -228,6 +241,6 @@ impl Affinity for Watched<'_> {
     }
 
     fn restrict<'b>(&'b self, rows: &[u32]) -> Box<dyn Affinity + 'b> {
-        self.kernel.restrict(rows)
+        Box::new(Masked::watched(self, rows, self.observer))
     }
 }

@@ -11,7 +11,7 @@ use rpfcluster::spectral::{Embedding, Hints, Method, Solver, SpectralParams, emb
 use rpfcluster::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::gaussian::{Gaussian, Watched, bandwidths};
+use crate::gaussian::{Gaussian, bandwidths};
 use crate::{DENSE_LIMIT, parameter, rows_of, squared_distance};
 
 /// Rows the search for a bandwidth looks at; more only cost time.
@@ -178,8 +178,7 @@ impl Njw {
         if kernel.n() <= self.dense_limit {
             return self.cut(&kernel.dense_observed(observer)?, Solver::Auto, sigma, observer);
         }
-        let kernel = Watched { kernel: kernel.clone().with_unit_diagonal(), observer };
-        self.cut(&kernel, Solver::Nystrom, sigma, observer)
+        self.cut(&kernel.clone().with_unit_diagonal(), Solver::Nystrom, sigma, observer)
     }
 
     fn cut(
@@ -190,10 +189,7 @@ impl Njw {
         observer: &dyn Observer,
     ) -> Result<NjwFit> {
         let params = self.spectral(solver);
-        let embedding = embed(affinity, &params, &Hints::default(), observer);
-        // Degrees that were not finished are no reason to speak of the data.
-        check(observer)?;
-        let embedding = embedding?;
+        let embedding = embed(affinity, &params, &Hints::default(), observer)?;
         let labels = label(affinity, &embedding, &params, observer)?;
         Ok(NjwFit {
             distortion: distortion(&embedding, &labels),

@@ -15,6 +15,7 @@ pub mod rng;
 pub mod spectral;
 pub mod sweep;
 pub mod tune;
+mod wide;
 
 pub use cluster::{AffinityKind, AffinityParams, Evidence, Fitted, RpfCluster};
 pub use error::{Error, Result};

@@ -174,6 +174,18 @@ impl<'a, R: Real> Points<'a, R> {
         self.storage
     }
 
+    /// The rows of this range, where they lie.
+    pub(crate) fn part(&self, rows: std::ops::Range<usize>) -> Points<'a, R> {
+        let n = rows.len();
+        let storage = match self.storage {
+            Storage::Dense(values) => Storage::Dense(&values[rows.start * self.d..rows.end * self.d]),
+            Storage::Sparse { starts, columns, values } => {
+                Storage::Sparse { starts: &starts[rows.start..=rows.end], columns, values }
+            }
+        };
+        Points { n, d: self.d, largest: self.largest, storage }
+    }
+
     /// Shows a copy of some rows to `look`; sparse rows stay sparse.
     pub(crate) fn with_rows<T>(&self, rows: &[u32], look: impl FnOnce(&Points<R>) -> T) -> Result<T> {
         let mut copied = Vec::new();

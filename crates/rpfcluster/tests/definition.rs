@@ -252,15 +252,24 @@ fn plain_algorithm_agrees_at_huge_and_tiny_scales() {
 }
 
 #[test]
-fn plain_algorithm_agrees_where_subtrees_are_copied_together() {
-    // Over twice the rows that fit the cache: 1,024 rows of 64 f64 values, 2,048 of f32.
-    let (values, unseen) = (normals(3000, 64, 5), normals(100, 64, 6));
-    let params = ForestParams { trees: 2, min_node: 20, seed: 4, ..Default::default() };
+fn plain_algorithm_agrees_where_the_rows_pass_the_cache() {
+    // Over twice the rows that fit the cache (1,512 of 64 f64 values, twice as many of f32): the upper levels of all
+    // trees are grown side by side, the rest in columns. Of the unseen rows several blocks go down each tree.
+    let (values, unseen) = (normals(5000, 64, 5), normals(4000, 64, 6));
+    let params = ForestParams { trees: 3, min_node: 200, seed: 4, ..Default::default() };
     agree(&values, &unseen, 64, &params);
-    agree(&values, &unseen, 64, &ForestParams { split: Split::Median, candidates: 2, ..params.clone() });
-    let (values, unseen) = (normals(10_000, 15, 5), normals(100, 15, 6));
-    agree(&values, &unseen, 15, &params);
-    agree(&to_f32(&normals(20_000, 12, 5)), &to_f32(&normals(100, 12, 9)), 12, &params);
+    agree(&to_f32(&normals(7000, 64, 5)), &to_f32(&unseen), 64, &params);
+    let few = ForestParams { trees: 2, min_node: 20, ..params.clone() };
+    agree(&values, &unseen[..6400], 64, &few);
+    // Not grown side by side.
+    agree(&values, &unseen[..6400], 64, &ForestParams { split: Split::Median, candidates: 2, ..few.clone() });
+    // Too wide for columns, and sparse directions.
+    agree(&normals(4500, 70, 5), &normals(100, 70, 6), 70, &few);
+    agree(&values, &unseen[..640], 64, &ForestParams { direction: Direction::Sparse, ..few.clone() });
+    // Large nodes that no direction cuts.
+    let mut flat = values;
+    flat[..64 * 4000].fill(1.0);
+    agree(&flat, &unseen[..640], 64, &few);
 }
 
 #[test]

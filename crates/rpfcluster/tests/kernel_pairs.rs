@@ -47,6 +47,17 @@ fn assert_sparse(found: &SparseKernel, counts: &[Vec<usize>], threshold: f64, tr
 }
 
 #[test]
+fn a_higher_threshold_is_a_part_of_a_lower_one() {
+    for (leaves, _) in cases(11).into_iter().take(2) {
+        let all = leaves.sparse(0.0).unwrap();
+        for threshold in THRESHOLDS {
+            assert_eq!(all.at_least(threshold).unwrap(), leaves.sparse(threshold).unwrap(), "{threshold}");
+        }
+        assert!(all.at_least(1.5).is_err());
+    }
+}
+
+#[test]
 fn pair_row_dense_and_feature_map_agree_with_counting() {
     for (leaves, unseen) in cases(11) {
         let (n, trees) = (leaves.n(), leaves.trees() as f64);

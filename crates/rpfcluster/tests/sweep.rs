@@ -57,6 +57,46 @@ fn the_papers_whole_grid_runs_and_picks_well() {
     }
 }
 
+/// Looking between two bandwidths only where their labels differ finds what solving all of them finds, in far fewer
+/// solves; and labels that were taken over are those of a bandwidth solved on either side.
+#[test]
+fn a_refined_search_finds_what_the_whole_finds() {
+    let (leaves, classes) = three_clouds(150, 4.0);
+    let whole =
+        Sweep { k: 3, beta2: paper_bandwidths().into_iter().step_by(10).collect(), ..Default::default() };
+    let all = whole.run(&leaves, Some(&classes), &Silent).unwrap();
+    let few = Sweep { refine: true, ..whole }.run(&leaves, Some(&classes), &Silent).unwrap();
+    let named = |e: &rpfcluster::sweep::Entry| (e.beta1, e.beta2, e.method == Method::Ncut);
+    assert!(all.entries.iter().map(named).eq(few.entries.iter().map(named)));
+    let solved = |found: &rpfcluster::sweep::SweepResult| found.entries.iter().filter(|e| !e.reused).count();
+    assert!(2 * solved(&few) < solved(&all), "{} against {}", solved(&few), solved(&all));
+    let best = |found: &rpfcluster::sweep::SweepResult| {
+        found.scores_of(found.best_by_labels.unwrap()).unwrap().rho_c
+    };
+    assert!((best(&few) - best(&all)).abs() <= 1.0, "{} against {}", best(&few), best(&all));
+    let fresh: Vec<usize> = few.entries.iter().filter(|e| !e.reused).map(|e| e.partition).collect();
+    assert!(few.entries.iter().all(|e| fresh.contains(&e.partition)));
+}
+
+#[test]
+fn a_refined_search_does_not_depend_on_threads_and_hears_a_cancel() {
+    let (leaves, classes) = three_clouds(120, 4.0);
+    let sweep = Sweep { k: 3, refine: true, ..Default::default() };
+    let run = |threads| {
+        rpfcluster::parallel::in_pool(Some(threads), || sweep.run(&leaves, Some(&classes), &Silent))
+            .unwrap()
+            .unwrap()
+    };
+    assert_eq!(run(1), run(4));
+    struct Stopped;
+    impl rpfcluster::Observer for Stopped {
+        fn cancelled(&self) -> bool {
+            true
+        }
+    }
+    assert!(matches!(sweep.run(&leaves, None, &Stopped), Err(rpfcluster::Error::Cancelled)));
+}
+
 #[test]
 fn the_number_of_threads_changes_nothing() {
     let (leaves, classes) = three_clouds(120, 4.0);

@@ -42,7 +42,7 @@ const LETTERS: usize = 120;
 pub fn build(subject: Subject<'_>, observer: &dyn Observer) -> Result<Report> {
     let (n, k) = (subject.n(), subject.k());
     let wider = wider(&subject, observer)?;
-    let (confidence, doubts) = doubts(&subject);
+    let (confidence, doubts) = doubts(&subject, observer)?;
     let medoids = clusters::medoids(&subject);
     let also: Vec<usize> = medoids.iter().copied().take(DRAWN).chain(doubts.iter().copied()).collect();
     let shown = sample::points(subject.labels(), k, &also);
@@ -134,12 +134,12 @@ fn wider(subject: &Subject<'_>, observer: &dyn Observer) -> Result<Embedding> {
 }
 
 /// How sure the forest is of each row, and the rows it is least sure of.
-fn doubts(subject: &Subject<'_>) -> (Option<Vec<f64>>, Vec<usize>) {
-    let Basis::Forest(fitted) = &subject.basis else { return (None, Vec::new()) };
+fn doubts(subject: &Subject<'_>, observer: &dyn Observer) -> Result<(Option<Vec<f64>>, Vec<usize>)> {
+    let Basis::Forest(fitted) = &subject.basis else { return Ok((None, Vec::new())) };
     if subject.k() < 2 {
-        return (None, Vec::new());
+        return Ok((None, Vec::new()));
     }
-    let confidence = fitted.confidence();
+    let confidence = fitted.confidence_observed(observer)?;
     let mut unsure: Vec<usize> = (0..confidence.len()).filter(|&i| confidence[i] < SURE).collect();
     let by = |a: &usize, b: &usize| confidence[*a].total_cmp(&confidence[*b]).then(a.cmp(b));
     if unsure.len() > DOUBTFUL {
@@ -147,7 +147,7 @@ fn doubts(subject: &Subject<'_>) -> (Option<Vec<f64>>, Vec<usize>) {
         unsure.truncate(DOUBTFUL);
     }
     unsure.sort_by(by);
-    (Some(confidence), unsure)
+    Ok((Some(confidence), unsure))
 }
 
 /// The similarity of some of the shown rows.

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use super::watched::WatchedLinear;
 use super::{Affinity, Components, Masked};
 use crate::kernel::LeafMatrix;
+use crate::observe::Observer;
 
 /// S = Z Zᵀ / T as an affinity.
 #[derive(Debug, Clone)]
 pub struct LinearAffinity {
-    leaves: Arc<LeafMatrix>,
+    pub(super) leaves: Arc<LeafMatrix>,
 }
 
 impl LinearAffinity {
@@ -47,6 +49,10 @@ impl Affinity for LinearAffinity {
 
     fn restrict<'a>(&'a self, rows: &[u32]) -> Box<dyn Affinity + 'a> {
         Box::new(Masked::new(self, rows))
+    }
+
+    fn watched<'a>(&'a self, observer: &'a dyn Observer) -> Option<Box<dyn Affinity + 'a>> {
+        Some(Box::new(WatchedLinear { kernel: self, observer }))
     }
 }
 

@@ -4,17 +4,24 @@
 //! entries at hand ([`SparseAffinity`](super::SparseAffinity)) extract the part instead.
 
 use super::{Affinity, Components};
+use crate::observe::{Observer, Silent};
 
 /// Some rows of a larger affinity.
 pub struct Masked<'a> {
     whole: &'a dyn Affinity,
     rows: Vec<u32>,
+    observer: &'a dyn Observer,
 }
 
 impl<'a> Masked<'a> {
     /// The similarity of `whole` among `rows` (ascending, no repeats).
     pub fn new(whole: &'a dyn Affinity, rows: &[u32]) -> Self {
-        Masked { whole, rows: rows.to_vec() }
+        Self::watched(whole, rows, &Silent)
+    }
+
+    /// The same of a similarity that stops when `observer` wants it to: so does the walk over the part.
+    pub fn watched(whole: &'a dyn Affinity, rows: &[u32], observer: &'a dyn Observer) -> Self {
+        Masked { whole, rows: rows.to_vec(), observer }
     }
 }
 
@@ -53,14 +60,18 @@ impl Affinity for Masked<'_> {
     fn components(&self) -> Option<Components> {
         self.whole.components()?;
         let mut column = vec![0.0; self.rows.len()];
-        Some(Components::by_walk(self.rows.len(), |point, see| {
+        let found = Components::by_walk(self.rows.len(), |point, see| {
+            if self.observer.cancelled() {
+                return;
+            }
             self.column(point, &mut column);
             for (other, weight) in column.iter().enumerate() {
                 if *weight > 0.0 {
                     see(other);
                 }
             }
-        }))
+        });
+        (!self.observer.cancelled()).then_some(found)
     }
 
     fn constant(&self) -> f64 {
@@ -74,6 +85,6 @@ impl Affinity for Masked<'_> {
 
     fn restrict<'b>(&'b self, rows: &[u32]) -> Box<dyn Affinity + 'b> {
         let inner: Vec<u32> = rows.iter().map(|r| self.rows[*r as usize]).collect();
-        Box::new(Masked::new(self.whole, &inner))
+        Box::new(Masked::watched(self.whole, &inner, self.observer))
     }
 }

@@ -7,11 +7,13 @@ mod between;
 mod components;
 mod linear;
 mod masked;
+mod pairs;
 mod paper;
 mod precomputed;
 mod sparse;
 mod top_k;
 mod transform;
+mod watched;
 
 pub(crate) use between::Between;
 pub use components::Components;
@@ -20,6 +22,8 @@ pub use masked::Masked;
 pub use sparse::{SparseAffinity, Weights};
 pub use transform::Diagonal;
 pub(crate) use transform::{exponential, powers};
+
+use crate::observe::Observer;
 
 /// A symmetric, non-negative similarity over `n` points.
 ///
@@ -61,4 +65,11 @@ pub trait Affinity: Sync {
     /// The similarity among these rows only (ascending, no repeats). The default masks the whole; an affinity that
     /// can really be cut out should be.
     fn restrict<'a>(&'a self, rows: &[u32]) -> Box<dyn Affinity + 'a>;
+
+    /// The same similarity, but work is left out once `observer` wants to stop: what it then returns means nothing,
+    /// and the observer must be asked before it is used. `None` when nothing here takes long.
+    fn watched<'a>(&'a self, observer: &'a dyn Observer) -> Option<Box<dyn Affinity + 'a>> {
+        let _ = observer;
+        None
+    }
 }

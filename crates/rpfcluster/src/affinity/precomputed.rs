@@ -1,8 +1,9 @@
 //! Similarities made elsewhere: checked at the door, each complaint naming the entry (counted from 1).
 
-use super::sparse::check_rows;
+use super::sparse::{ASK, check_rows};
 use super::{SparseAffinity, Weights};
 use crate::error::{Error, Result};
+use crate::observe::{Observer, Silent, check};
 
 /// How far `A_ij` and `A_ji` may be apart, relative to the larger.
 const ASYMMETRY: f64 = 1e-8;
@@ -39,6 +40,11 @@ impl SparseAffinity {
     /// A similarity matrix in full, n x n by rows; zeros are not stored. An error names the first entry that is not
     /// finite, negative, or unequal to its mirror image, or the first row of zeros only.
     pub fn precomputed_dense(matrix: &[f64], n: usize) -> Result<Self> {
+        Self::precomputed_dense_observed(matrix, n, &Silent)
+    }
+
+    /// As [`SparseAffinity::precomputed_dense`], asking `observer` whether to go on.
+    pub fn precomputed_dense_observed(matrix: &[f64], n: usize, observer: &dyn Observer) -> Result<Self> {
         if n == 0 {
             return Err(Error::Empty { n: 0, d: 0 });
         }
@@ -49,6 +55,7 @@ impl SparseAffinity {
             ));
         }
         for (i, row) in matrix.chunks_exact(n).enumerate() {
+            check(observer)?;
             for (j, value) in row.iter().enumerate() {
                 check_value(i, j, *value)?;
             }
@@ -56,6 +63,7 @@ impl SparseAffinity {
         let mut indptr = vec![0];
         let (mut indices, mut values) = (Vec::new(), Vec::new());
         for (i, row) in matrix.chunks_exact(n).enumerate() {
+            check(observer)?;
             for (j, value) in row.iter().enumerate() {
                 let mirror = matrix[j * n + i];
                 if j > i {
@@ -73,7 +81,7 @@ impl SparseAffinity {
             }
             indptr.push(indices.len());
         }
-        Self::new(0.0, indptr, indices, Weights::Values(values))
+        Self::checked(0.0, indptr, indices, Weights::Values(values), observer)
     }
 
     /// A sparse similarity matrix by compressed rows, both triangles there; the columns of a row may come in any
@@ -84,6 +92,17 @@ impl SparseAffinity {
         values: Vec<f64>,
         n: usize,
     ) -> Result<Self> {
+        Self::precomputed_sparse_observed(indptr, indices, values, n, &Silent)
+    }
+
+    /// As [`SparseAffinity::precomputed_sparse`], asking `observer` whether to go on.
+    pub fn precomputed_sparse_observed(
+        indptr: Vec<usize>,
+        indices: Vec<u32>,
+        values: Vec<f64>,
+        n: usize,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
         if indptr.len() != n + 1 {
             return Err(Error::Length {
                 what: "row offsets of the similarity matrix",
@@ -91,14 +110,17 @@ impl SparseAffinity {
                 expected: n + 1,
             });
         }
-        let (indices, values) = sorted_rows(&indptr, indices, values)?;
-        check_rows(&indptr, &indices, values.len())?;
+        let (indices, values) = sorted_rows(&indptr, indices, values, observer)?;
+        check_rows(&indptr, &indices, values.len(), observer)?;
         let entry = |i: usize, j: usize| {
             let columns = &indices[indptr[i]..indptr[i + 1]];
             columns.binary_search(&(j as u32)).map_or(0.0, |at| values[indptr[i] + at])
         };
         let mut even = values.clone();
         for i in 0..n {
+            if i.is_multiple_of(ASK) {
+                check(observer)?;
+            }
             let mut sum = 0.0;
             for e in indptr[i]..indptr[i + 1] {
                 let j = indices[e] as usize;
@@ -113,12 +135,18 @@ impl SparseAffinity {
                 return refuse(format!("has only zeros in row {}; every point needs some similarity", i + 1));
             }
         }
-        Self::new(0.0, indptr, indices, Weights::Values(even))
+        // Rows and columns were looked at above.
+        Ok(SparseAffinity { constant: 0.0, indptr, indices, weights: Weights::Values(even), sharp: false })
     }
 }
 
 /// Each row's entries in ascending column order.
-fn sorted_rows(indptr: &[usize], indices: Vec<u32>, values: Vec<f64>) -> Result<(Vec<u32>, Vec<f64>)> {
+fn sorted_rows(
+    indptr: &[usize],
+    indices: Vec<u32>,
+    values: Vec<f64>,
+    observer: &dyn Observer,
+) -> Result<(Vec<u32>, Vec<f64>)> {
     let ordered = indptr.windows(2).all(|w| {
         w[0] <= w[1] && w[1] <= indices.len() && indices[w[0]..w[1]].windows(2).all(|pair| pair[0] < pair[1])
     });
@@ -127,6 +155,9 @@ fn sorted_rows(indptr: &[usize], indices: Vec<u32>, values: Vec<f64>) -> Result<
     }
     let mut entries: Vec<(u32, f64)> = indices.into_iter().zip(values).collect();
     for (row, w) in indptr.windows(2).enumerate() {
+        if row.is_multiple_of(ASK) {
+            check(observer)?;
+        }
         match entries.get_mut(w[0]..w[1]) {
             Some(part) => part.sort_by_key(|entry| entry.0),
             None => return refuse(format!("has row offsets that do not fit its entries at row {}", row + 1)),

@@ -4,13 +4,18 @@
 //! constant everywhere has rank one, and only the pairs above it are stored. Degrees and products stay exact and
 //! cost what the stored pairs cost.
 
-use rayon::prelude::*;
+use std::borrow::Cow;
 
+use super::watched::WatchedSparse;
 use super::{Affinity, Components};
 use crate::error::{Error, Result, parameter};
+use crate::observe::{Observer, Silent, check};
+use crate::wide::in_wide_registers;
 
 /// Rows worked on as one piece. Fixed, so that results do not depend on the number of threads.
-const CHUNK: usize = 1024;
+pub(super) const CHUNK: usize = 1024;
+/// Rows after which it is asked whether to go on; a row may have as many pairs as there are points.
+pub(super) const ASK: usize = 64;
 
 /// The weights of the stored pairs.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,31 +59,33 @@ impl Weights {
 /// `constant · 11ᵀ` plus a symmetric sparse matrix by rows.
 #[derive(Debug, Clone)]
 pub struct SparseAffinity {
-    constant: f64,
-    indptr: Vec<usize>,
-    indices: Vec<u32>,
-    weights: Weights,
+    pub(super) constant: f64,
+    pub(super) indptr: Vec<usize>,
+    pub(super) indices: Vec<u32>,
+    pub(super) weights: Weights,
     /// Whether the weights are a power above 1 of the share of trees.
-    sharp: bool,
+    pub(super) sharp: bool,
 }
 
 impl SparseAffinity {
     /// From compressed rows: row `i` holds the pairs `indptr[i]..indptr[i + 1]`. Both triangles must be there, each
     /// row's columns ascending. Symmetry is the caller's promise; shapes and ranges are checked.
     pub fn new(constant: f64, indptr: Vec<usize>, indices: Vec<u32>, weights: Weights) -> Result<Self> {
-        if !constant.is_finite() || constant < 0.0 {
-            return Err(parameter("constant", constant, "zero or a positive number"));
-        }
-        check_rows(&indptr, &indices, weights.len())?;
-        if let Weights::Table { counts, table } = &weights
-            && let Some(most) = counts.iter().max()
-            && *most as usize >= table.len()
-        {
-            return Err(Error::Length {
-                what: "weights in the table",
-                got: table.len(),
-                expected: *most as usize + 1,
-            });
+        Self::checked(constant, indptr, indices, weights, &Silent)
+    }
+
+    /// As [`SparseAffinity::new`], asking `observer` whether to go on.
+    pub(super) fn checked(
+        constant: f64,
+        indptr: Vec<usize>,
+        indices: Vec<u32>,
+        weights: Weights,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        check_constant(constant)?;
+        check_rows(&indptr, &indices, weights.len(), observer)?;
+        if let Weights::Table { counts, table } = &weights {
+            check_table(counts, table)?;
         }
         Ok(SparseAffinity { constant, indptr, indices, weights, sharp: false })
     }
@@ -106,15 +113,24 @@ impl SparseAffinity {
     /// The same pairs with other weights for the counts and another constant: the next bandwidth of a search.
     /// An affinity of single values cannot be changed so.
     pub fn with_table(mut self, constant: f64, table: Vec<f64>) -> Result<Self> {
-        match self.weights {
-            Weights::Table { counts, .. } => {
-                self.weights = Weights::Table { counts, table };
-                Self::new(constant, self.indptr, self.indices, self.weights)
-            }
-            Weights::Values(_) => Err(Error::Similarity {
+        self.set_table(constant, table)?;
+        Ok(self)
+    }
+
+    /// As [`SparseAffinity::with_table`], in place. The pairs were checked when they came and are not looked at again.
+    pub(super) fn set_table(&mut self, constant: f64, fresh: Vec<f64>) -> Result<()> {
+        check_constant(constant)?;
+        let Weights::Table { counts, table } = &mut self.weights else {
+            return Err(Error::Similarity {
                 problem: "has single weights, so no table of weights fits it".to_string(),
-            }),
+            });
+        };
+        if fresh.len() < table.len() {
+            check_table(counts, &fresh)?;
         }
+        *table = fresh;
+        self.constant = constant;
+        Ok(())
     }
 
     /// Adds E x to the `B` columns from `offset` of the rows of one chunk.
@@ -143,7 +159,8 @@ impl SparseAffinity {
         }
     }
 
-    /// E x for one chunk of rows, in tiles of columns whose sums stay in registers.
+    /// E x for one run of rows, in tiles of columns whose sums stay in registers.
+    #[inline(always)]
     fn chunk_product(
         &self,
         weight: impl Fn(usize) -> f64 + Copy,
@@ -198,8 +215,58 @@ impl SparseAffinity {
     }
 }
 
+in_wide_registers! {
+    pub(super) fn table_product(
+        pairs: &SparseAffinity,
+        weights: (&[u16], &[f64]),
+        first: usize,
+        x: &[f64],
+        y: &mut [f64],
+        b: usize,
+    ) {
+        pairs.chunk_product(|e| weights.1[weights.0[e] as usize], first, x, y, b);
+    }
+}
+
+in_wide_registers! {
+    pub(super) fn values_product(
+        pairs: &SparseAffinity,
+        weights: &[f64],
+        first: usize,
+        x: &[f64],
+        y: &mut [f64],
+        b: usize,
+    ) {
+        pairs.chunk_product(|e| weights[e], first, x, y, b);
+    }
+}
+
+fn check_constant(constant: f64) -> Result<()> {
+    if !constant.is_finite() || constant < 0.0 {
+        return Err(parameter("constant", constant, "zero or a positive number"));
+    }
+    Ok(())
+}
+
+/// Every count must have its weight.
+fn check_table(counts: &[u16], table: &[f64]) -> Result<()> {
+    match counts.iter().max() {
+        Some(most) if *most as usize >= table.len() => Err(Error::Length {
+            what: "weights in the table",
+            got: table.len(),
+            expected: *most as usize + 1,
+        }),
+        _ => Ok(()),
+    }
+}
+
 /// Shapes and ranges of compressed rows.
-pub(super) fn check_rows(indptr: &[usize], indices: &[u32], weights: usize) -> Result<()> {
+pub(super) fn check_rows(
+    indptr: &[usize],
+    indices: &[u32],
+    weights: usize,
+    observer: &dyn Observer,
+) -> Result<()> {
     let n = indptr.len().saturating_sub(1);
     let problem = |problem: String| Err(Error::Similarity { problem });
     if n == 0 {
@@ -223,6 +290,9 @@ pub(super) fn check_rows(indptr: &[usize], indices: &[u32], weights: usize) -> R
         return problem(format!("has row offsets that go down at row {}", row + 1));
     }
     for row in 0..n {
+        if row.is_multiple_of(ASK) {
+            check(observer)?;
+        }
         let columns = &indices[indptr[row]..indptr[row + 1]];
         if let Some(column) = columns.iter().find(|c| **c as usize >= n) {
             return problem(format!(
@@ -244,48 +314,11 @@ impl Affinity for SparseAffinity {
     }
 
     fn degrees(&self) -> Vec<f64> {
-        let everywhere = self.constant * self.n() as f64;
-        (0..self.n())
-            .into_par_iter()
-            .with_min_len(CHUNK)
-            .map(|i| {
-                everywhere + (self.indptr[i]..self.indptr[i + 1]).map(|e| self.weights.get(e)).sum::<f64>()
-            })
-            .collect()
+        self.degrees_until(&Silent)
     }
 
     fn apply(&self, x: &[f64], y: &mut [f64], b: usize) {
-        let mut base = vec![0.0; b];
-        if self.constant > 0.0 {
-            let partial: Vec<Vec<f64>> = x
-                .par_chunks(CHUNK * b)
-                .map(|chunk| {
-                    let mut sums = vec![0.0; b];
-                    for row in chunk.chunks_exact(b) {
-                        for (s, v) in sums.iter_mut().zip(row) {
-                            *s += v;
-                        }
-                    }
-                    sums
-                })
-                .collect();
-            for sums in partial {
-                for (total, s) in base.iter_mut().zip(sums) {
-                    *total += self.constant * s;
-                }
-            }
-        }
-        y.par_chunks_mut(CHUNK * b).enumerate().for_each(|(c, rows)| {
-            for row in rows.chunks_exact_mut(b) {
-                row.copy_from_slice(&base);
-            }
-            match &self.weights {
-                Weights::Table { counts, table } => {
-                    self.chunk_product(|e| table[counts[e] as usize], c * CHUNK, x, rows, b);
-                }
-                Weights::Values(values) => self.chunk_product(|e| values[e], c * CHUNK, x, rows, b),
-            }
-        });
+        self.apply_until(x, y, b, &Silent);
     }
 
     fn column(&self, j: usize, out: &mut [f64]) {
@@ -296,32 +329,15 @@ impl Affinity for SparseAffinity {
     }
 
     fn components(&self) -> Option<Components> {
-        if self.constant > 0.0 {
-            return None;
-        }
-        Some(Components::by_walk(self.n(), |point, see| {
-            for e in self.indptr[point]..self.indptr[point + 1] {
-                if self.weights.get(e) > 0.0 {
-                    see(self.indices[e] as usize);
-                }
-            }
-        }))
+        self.components_until(&Silent)
     }
 
     fn constant(&self) -> f64 {
         self.constant
     }
 
-    /// Gershgorin's circles of the random walk: `min 2 A_ii / d_i - 1`. A heavy diagonal crowds all eigenvalues near
-    /// 1, and only this bound shows how close together they are.
     fn lower_bound(&self) -> f64 {
-        let bound = |(i, degree): (usize, &f64)| {
-            let row = self.indptr[i]..self.indptr[i + 1];
-            let own = self.indices[row.clone()].binary_search(&(i as u32));
-            let diagonal = self.constant + own.map_or(0.0, |at| self.weights.get(row.start + at));
-            if *degree > 0.0 { 2.0 * diagonal / degree - 1.0 } else { -1.0 }
-        };
-        self.degrees().iter().enumerate().map(bound).fold(1.0, f64::min)
+        self.lower_bound_until(&Silent)
     }
 
     fn sharpened(&self) -> Option<&SparseAffinity> {
@@ -329,31 +345,10 @@ impl Affinity for SparseAffinity {
     }
 
     fn restrict<'a>(&'a self, rows: &[u32]) -> Box<dyn Affinity + 'a> {
-        const OUTSIDE: u32 = u32::MAX;
-        let mut new_number = vec![OUTSIDE; self.n()];
-        for (new, old) in rows.iter().enumerate() {
-            new_number[*old as usize] = new as u32;
-        }
-        let mut indptr = Vec::with_capacity(rows.len() + 1);
-        let mut indices = Vec::new();
-        let mut kept = Vec::new();
-        indptr.push(0);
-        for row in rows {
-            for e in self.indptr[*row as usize]..self.indptr[*row as usize + 1] {
-                let new = new_number[self.indices[e] as usize];
-                if new != OUTSIDE {
-                    indices.push(new);
-                    kept.push(e);
-                }
-            }
-            indptr.push(indices.len());
-        }
-        let weights = match &self.weights {
-            Weights::Table { counts, table } => {
-                Weights::Table { counts: kept.iter().map(|e| counts[*e]).collect(), table: table.clone() }
-            }
-            Weights::Values(values) => Weights::Values(kept.iter().map(|e| values[*e]).collect()),
-        };
-        Box::new(SparseAffinity { constant: self.constant, indptr, indices, weights, sharp: self.sharp })
+        Box::new(self.cut_out(rows, &Silent))
+    }
+
+    fn watched<'a>(&'a self, observer: &'a dyn Observer) -> Option<Box<dyn Affinity + 'a>> {
+        Some(Box::new(WatchedSparse { pairs: Cow::Borrowed(self), observer }))
     }
 }

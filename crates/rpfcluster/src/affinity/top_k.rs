@@ -1,16 +1,29 @@
 //! `top-k`: each point's k strongest co-leaf neighbours, made symmetric (an edge when either names the other), the
 //! share of trees raised to a power as its weight.
 
+use super::sparse::ASK;
 use super::transform::powers;
 use super::{SparseAffinity, Weights};
 use crate::error::Result;
 use crate::kernel::Neighbors;
+use crate::observe::{Observer, Silent, check};
 
 impl SparseAffinity {
     /// The graph of the first `k` neighbours of each row.
     pub fn top_k(neighbors: &Neighbors, k: usize, power: f64) -> Result<Self> {
+        Self::top_k_observed(neighbors, k, power, &Silent)
+    }
+
+    /// As [`SparseAffinity::top_k`], asking `observer` whether to go on.
+    pub fn top_k_observed(
+        neighbors: &Neighbors,
+        k: usize,
+        power: f64,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
         let table = powers(power, neighbors.trees())?;
         let n = neighbors.n();
+        let ask = |row: usize| if row.is_multiple_of(ASK) { check(observer) } else { Ok(()) };
         let first = |row: usize| {
             let (js, counts) = neighbors.row(row);
             js.iter().copied().zip(counts.iter().copied()).take(k)
@@ -18,6 +31,7 @@ impl SparseAffinity {
         // Every row gets its own neighbours and those that name it; twice named is once too often.
         let mut starts = vec![0usize; n + 1];
         for row in 0..n {
+            ask(row)?;
             for (j, _) in first(row) {
                 starts[row + 1] += 1;
                 starts[j as usize + 1] += 1;
@@ -29,6 +43,7 @@ impl SparseAffinity {
         let mut edges = vec![(0u32, 0u16); starts[n]];
         let mut next = starts.clone();
         for row in 0..n {
+            ask(row)?;
             for (j, count) in first(row) {
                 edges[next[row]] = (j, count);
                 next[row] += 1;
@@ -38,6 +53,7 @@ impl SparseAffinity {
         }
         let (mut indptr, mut indices, mut counts) = (vec![0], Vec::new(), Vec::new());
         for row in 0..n {
+            ask(row)?;
             let mine = &mut edges[starts[row]..starts[row + 1]];
             mine.sort_unstable();
             let mut last = None;
@@ -52,7 +68,8 @@ impl SparseAffinity {
         }
         indices.shrink_to_fit();
         counts.shrink_to_fit();
-        Ok(SparseAffinity::new(0.0, indptr, indices, Weights::Table { counts, table })?.raised_to(power))
+        let weights = Weights::Table { counts, table };
+        Ok(SparseAffinity::checked(0.0, indptr, indices, weights, observer)?.raised_to(power))
     }
 
     /// The same graph with another power.

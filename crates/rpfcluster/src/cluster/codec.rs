@@ -11,6 +11,7 @@ use super::{Evidence, Setting};
 use crate::error::{Error, Result};
 use crate::forest::Forest;
 use crate::model::{Container, Piece, Sections, read};
+use crate::observe::Silent;
 use crate::spectral::{Embedding, Method, Solver};
 
 /// The part of a clustering that is not an array.
@@ -132,6 +133,7 @@ impl Fitted {
         let leaves = Arc::new(forest.leaves_at(head.min_node)?);
         let setting = Setting { min_node: head.min_node, affinity: head.affinity, method: head.method };
         let cut = Cut { labels, embedding, untied: head.untied };
-        Ok(Fitted::new(head.params, forest, setting, leaves, cut, Seconds::default(), Evidence::default()))
+        let unknown = (Seconds::default(), Evidence::default());
+        Fitted::new(head.params, forest, setting, leaves, cut, unknown, &Silent)
     }
 }

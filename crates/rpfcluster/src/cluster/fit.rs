@@ -7,11 +7,12 @@ use std::time::Instant;
 use super::params::AffinityParams;
 use crate::affinity::{Affinity, Components, LinearAffinity, SparseAffinity};
 use crate::error::{Error, Result};
+use crate::forest::Forest;
 use crate::kernel::{LeafMatrix, Neighbors, SparseKernel};
 use crate::kmeans::relabel_by_first_appearance;
-use crate::observe::Observer;
+use crate::observe::{Observer, Quiet, check};
 use crate::rng::mix;
-use crate::spectral::{Embedding, Hints, SpectralParams, embed, knots, label};
+use crate::spectral::{Embedding, Hints, Solver, SpectralParams, embed, knots, label};
 
 /// Seconds of each step of a fit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
@@ -60,13 +61,14 @@ pub(crate) fn affinity(
     leaves: &Arc<LeafMatrix>,
     pairs: &Pairs,
     params: &AffinityParams,
+    observer: &dyn Observer,
 ) -> Result<Box<dyn Affinity>> {
     Ok(match (*params, pairs) {
         (AffinityParams::Paper { beta2, diagonal, .. }, Pairs::Sparse(kernel)) => {
-            Box::new(SparseAffinity::paper(kernel, beta2, diagonal)?)
+            Box::new(SparseAffinity::paper_observed(kernel, beta2, diagonal, observer)?)
         }
         (AffinityParams::TopK { top, power }, Pairs::Top(neighbors)) => {
-            Box::new(SparseAffinity::top_k(neighbors, top, power)?)
+            Box::new(SparseAffinity::top_k_observed(neighbors, top, power, observer)?)
         }
         _ => Box::new(LinearAffinity::new(leaves.clone())),
     })
@@ -82,9 +84,13 @@ pub(crate) fn cut(
     observer: &dyn Observer,
 ) -> Result<Cut> {
     let clock = Instant::now();
+    let watched = affinity.watched(observer);
+    let affinity = watched.as_deref().unwrap_or(affinity);
     // Pieces of a graph beyond K are joined where the kernel itself, unpruned, sees them together.
-    let between =
-        affinity.components().filter(|c| c.count() > spectral.k).map(|c| piece_similarity(leaves, &c));
+    let between = match affinity.components().filter(|c| c.count() > spectral.k) {
+        Some(pieces) => Some(piece_similarity(leaves, &pieces, observer)?),
+        None => None,
+    };
     let look_up = |a: usize, b: usize| between.as_ref().map_or(0.0, |m| m.get(a, b));
     let hints =
         Hints { start, similarity: between.as_ref().map(|_| &look_up as &dyn Fn(usize, usize) -> f64) };
@@ -97,9 +103,40 @@ pub(crate) fn cut(
     if let Some(finer) = finer {
         labels = finer;
     }
-    unite_twins(leaves, &mut labels, spectral.k);
+    unite_twins(leaves, &mut labels, spectral.k, observer)?;
     seconds.label += clock.elapsed().as_secs_f64();
     Ok(Cut { labels, embedding, untied })
+}
+
+/// More rows than this begin their eigenvectors from those of a rougher similarity.
+const ROUGH_ABOVE: usize = 10_000;
+/// One tree in so many makes the rougher similarity.
+const ROUGH_SHARE: usize = 8;
+/// Residual of the rough eigenvectors: what they leave open is beyond their own truth.
+const ROUGH_TOLERANCE: f64 = 1e-2;
+
+/// Where the eigenvectors of many rows begin: at those of the first few trees with large leaves. They see the same
+/// clusters, only less sharply, and a product with them costs a small part of one with all trees.
+pub(crate) fn rough_start(
+    forest: &Forest,
+    min_node: usize,
+    spectral: &SpectralParams,
+    observer: &dyn Observer,
+) -> Result<Option<Embedding>> {
+    let n = forest.n();
+    if n <= ROUGH_ABOVE || !matches!(spectral.solver, Solver::Auto | Solver::Block) || spectral.k == 1 {
+        return Ok(None);
+    }
+    let trees = forest.trees().div_ceil(ROUGH_SHARE).max(8).min(forest.trees());
+    let leaves = forest.leaves_of_trees(0..trees, min_node.max(n.isqrt()))?;
+    let rough = SpectralParams {
+        k: spectral.k + spectral.guards - 1,
+        tolerance: ROUGH_TOLERANCE,
+        max_iterations: 100,
+        ..spectral.clone()
+    };
+    let start = LinearAffinity::new(Arc::new(leaves));
+    embed(&start, &rough, &Hints::default(), &Quiet(observer)).map(Some)
 }
 
 /// How similar the pieces of a graph are on average, by shared leaves.
@@ -117,14 +154,19 @@ impl PieceSimilarity {
 /// Above this many pieces the table would be larger than it is worth; they join the largest piece instead.
 const MOST_PIECES: usize = 4000;
 
-fn piece_similarity(leaves: &LeafMatrix, pieces: &Components) -> PieceSimilarity {
+fn piece_similarity(
+    leaves: &LeafMatrix,
+    pieces: &Components,
+    observer: &dyn Observer,
+) -> Result<PieceSimilarity> {
     let count = pieces.count();
     if count > MOST_PIECES {
-        return PieceSimilarity { pieces: count, mean: Vec::new() };
+        return Ok(PieceSimilarity { pieces: count, mean: Vec::new() });
     }
     let mut shared = vec![0.0; count * count];
     let mut here: Vec<(usize, f64)> = Vec::new();
     for tree in leaves.tree_leaves() {
+        check(observer)?;
         for leaf in 0..tree.count() as u32 {
             here.clear();
             for &i in tree.leaf(leaf) {
@@ -146,35 +188,39 @@ fn piece_similarity(leaves: &LeafMatrix, pieces: &Components) -> PieceSimilarity
             shared[a * count + b] /= pieces.sizes[a] as f64 * pieces.sizes[b] as f64;
         }
     }
-    PieceSimilarity { pieces: count, mean: shared }
+    Ok(PieceSimilarity { pieces: count, mean: shared })
 }
 
 /// What a row's fingerprint is made from: no tree yet.
 const FIRST_PRINT: u64 = 0x243f_6a88_85a3_08d3;
 
 /// A number for each row that is equal for rows with the same leaf in every tree.
-pub(crate) fn fingerprints(codes: &crate::kernel::LeafCodes) -> Vec<u64> {
+pub(crate) fn fingerprints(codes: &crate::kernel::LeafCodes, observer: &dyn Observer) -> Result<Vec<u64>> {
     use rayon::prelude::*;
     let mut prints = vec![FIRST_PRINT; codes.n()];
     prints.par_chunks_mut(4096).enumerate().for_each(|(chunk, prints)| {
+        if observer.cancelled() {
+            return;
+        }
         for t in 0..codes.trees() {
             for (print, &leaf) in prints.iter_mut().zip(&codes.tree(t)[chunk * 4096..]) {
                 *print = mix(*print ^ u64::from(leaf));
             }
         }
     });
-    prints
+    check(observer).map(|()| prints)
 }
 
 /// The same for the training rows, straight from the leaves' lists: their leaf numbers, 4 bytes a row and tree, need
 /// not be laid out for it.
-pub(crate) fn training_fingerprints(leaves: &LeafMatrix) -> Vec<u64> {
+pub(crate) fn training_fingerprints(leaves: &LeafMatrix, observer: &dyn Observer) -> Result<Vec<u64>> {
     use rayon::prelude::*;
     if leaves.has_codes() {
-        return fingerprints(leaves.codes());
+        return fingerprints(leaves.codes(), observer);
     }
     let prints: Vec<AtomicU64> = (0..leaves.n()).map(|_| AtomicU64::new(FIRST_PRINT)).collect();
     for tree in leaves.tree_leaves() {
+        check(observer)?;
         // Every row is in one leaf: no two tasks meet.
         (0..tree.count() as u32).into_par_iter().with_min_len(256).for_each(|leaf| {
             for &row in tree.leaf(leaf) {
@@ -183,14 +229,18 @@ pub(crate) fn training_fingerprints(leaves: &LeafMatrix) -> Vec<u64> {
             }
         });
     }
-    prints.into_iter().map(AtomicU64::into_inner).collect()
+    Ok(prints.into_iter().map(AtomicU64::into_inner).collect())
 }
 
 /// Rows that no tree tells apart belong together: all get the label of the first. Left alone if a cluster would
 /// vanish.
-pub(crate) fn unite_twins(leaves: &LeafMatrix, labels: &mut [u32], k: usize) {
-    let mut order: Vec<(u64, u32)> = training_fingerprints(leaves).into_iter().zip(0..).collect();
-    order.sort_unstable();
+pub(crate) fn unite_twins(
+    leaves: &LeafMatrix,
+    labels: &mut [u32],
+    k: usize,
+    observer: &dyn Observer,
+) -> Result<()> {
+    let order = by_fingerprint(leaves, observer)?;
     let mut united = labels.to_vec();
     for twins in order.chunk_by(|a, b| a.0 == b.0) {
         for &(_, row) in twins {
@@ -201,16 +251,25 @@ pub(crate) fn unite_twins(leaves: &LeafMatrix, labels: &mut [u32], k: usize) {
     if kept == k {
         labels.copy_from_slice(&united);
     }
+    Ok(())
+}
+
+/// The training rows with their fingerprints, in the order of both.
+pub(crate) fn by_fingerprint(leaves: &LeafMatrix, observer: &dyn Observer) -> Result<Vec<(u64, u32)>> {
+    use rayon::prelude::*;
+    let mut order: Vec<(u64, u32)> = training_fingerprints(leaves, observer)?.into_iter().zip(0..).collect();
+    order.par_sort_unstable();
+    Ok(order)
 }
 
 /// An error that says why, when there are fewer different rows than clusters.
-pub(crate) fn check_distinct(leaves: &LeafMatrix, k: usize) -> Result<()> {
+pub(crate) fn check_distinct(leaves: &LeafMatrix, k: usize, observer: &dyn Observer) -> Result<()> {
     if k > leaves.n() {
         return Err(Error::TooManyClusters { k, distinct: leaves.n() });
     }
     // Counting is only worth it when it could matter.
     if k > 64.min(leaves.n() / 2) || leaves.n() <= 4096 {
-        let mut prints = training_fingerprints(leaves);
+        let mut prints = training_fingerprints(leaves, observer)?;
         prints.sort_unstable();
         prints.dedup();
         if k > prints.len() {

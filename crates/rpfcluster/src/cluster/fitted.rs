@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::fit::{Cut, Seconds, fingerprints, training_fingerprints};
+use super::fit::{Cut, Seconds, by_fingerprint, fingerprints};
 use super::params::{AffinityParams, RpfCluster};
 use super::{Evidence, Setting};
 use crate::affinity::{exponential, powers};
@@ -15,6 +15,9 @@ use crate::observe::{Observer, Silent};
 use crate::parallel::in_pool;
 use crate::points::{Points, Real};
 use crate::spectral::{Embedding, Method, extend};
+
+/// Rows that are placed at a time.
+const PART: usize = 1 << 18;
 
 /// A clustering of the points it was fitted on, able to place others.
 #[derive(Debug)]
@@ -44,13 +47,12 @@ impl Fitted {
         setting: Setting,
         leaves: Arc<LeafMatrix>,
         cut: Cut,
-        seconds: Seconds,
-        evidence: Evidence,
-    ) -> Self {
+        (seconds, evidence): (Seconds, Evidence),
+        observer: &dyn Observer,
+    ) -> Result<Self> {
         let Cut { labels, embedding, untied } = cut;
         let k = params.k;
-        let mut known: Vec<(u64, u32)> = training_fingerprints(&leaves).into_iter().zip(0..).collect();
-        known.sort_unstable();
+        let mut known = by_fingerprint(&leaves, observer)?;
         known.dedup_by_key(|(print, _)| *print);
         let loadings = extend::loadings(&embedding);
         let totals = extend::column_sums(&loadings, embedding.k());
@@ -67,7 +69,7 @@ impl Fitted {
         for (center, size) in centers.chunks_exact_mut(embedding.k()).zip(&sizes) {
             center.iter_mut().for_each(|c| *c /= size);
         }
-        Fitted {
+        Ok(Fitted {
             params,
             forest,
             setting,
@@ -81,7 +83,7 @@ impl Fitted {
             known,
             loadings,
             totals,
-        }
+        })
     }
 
     /// The cluster of each training row, numbered by first appearance.
@@ -149,7 +151,12 @@ impl Fitted {
     /// How firmly the forest puts each training row into its cluster: the share of its leaf mates, over all trees,
     /// that are in the same cluster.
     pub fn confidence(&self) -> Vec<f64> {
-        crate::tune::confidence(&self.leaves, &self.labels, self.params.k)
+        crate::tune::confidence(&self.leaves, &self.labels, self.params.k, &Silent).unwrap_or_default()
+    }
+
+    /// As [`Fitted::confidence`], asking `observer` at each tree whether to go on.
+    pub fn confidence_observed(&self, observer: &dyn Observer) -> Result<Vec<f64>> {
+        crate::tune::confidence(&self.leaves, &self.labels, self.params.k, observer)
     }
 
     /// Threads that predict and transform use from now on; `None` is one per core. A model file may come from a
@@ -165,24 +172,24 @@ impl Fitted {
 
     /// As [`Fitted::predict`], telling `observer`.
     pub fn predict_observed<R: Real>(&self, points: &Points<R>, observer: &dyn Observer) -> Result<Vec<u32>> {
-        in_pool(self.params.threads, || {
-            let codes = self.codes(points, observer)?;
+        self.in_parts(points, |part, labels| {
+            let codes = self.codes(part, observer)?;
             if let AffinityParams::TopK { top, power } = self.setting.affinity
                 && self.untied
             {
-                return self.vote(&codes, top, power, observer);
+                labels.append(&mut self.vote(&codes, top, power, observer)?);
+                return Ok(());
             }
             let rows = self.extend(&codes, observer)?;
-            let width = self.embedding.k();
-            Ok(fingerprints(&codes)
-                .par_iter()
-                .zip(rows.par_chunks(width))
-                .map(|(print, row)| match self.twin(*print) {
+            let prints = fingerprints(&codes, observer)?;
+            labels.par_extend(prints.par_iter().zip(rows.par_chunks(self.embedding.k())).map(
+                |(print, row)| match self.twin(*print) {
                     Some(row) => self.labels[row as usize],
                     None => self.nearest(row),
-                })
-                .collect())
-        })?
+                },
+            ));
+            Ok(())
+        })
     }
 
     /// The spectral embedding of unseen rows, m x k; training rows get their own back.
@@ -196,16 +203,34 @@ impl Fitted {
         points: &Points<R>,
         observer: &dyn Observer,
     ) -> Result<Vec<f64>> {
-        in_pool(self.params.threads, || {
-            let codes = self.codes(points, observer)?;
+        self.in_parts(points, |part, all| {
+            let codes = self.codes(part, observer)?;
             let mut rows = self.extend(&codes, observer)?;
             let width = self.embedding.k();
-            fingerprints(&codes).par_iter().zip(rows.par_chunks_mut(width)).for_each(|(print, out)| {
+            let prints = fingerprints(&codes, observer)?;
+            prints.par_iter().zip(rows.par_chunks_mut(width)).for_each(|(print, out)| {
                 if let Some(row) = self.twin(*print) {
                     out.copy_from_slice(self.embedding.row(row as usize));
                 }
             });
-            Ok(rows)
+            all.append(&mut rows);
+            Ok(())
+        })
+    }
+
+    /// Works through many rows part by part: leaf numbers, 4 bytes a row and tree, are held for one part only.
+    fn in_parts<R: Real, T: Send>(
+        &self,
+        points: &Points<R>,
+        work: impl Fn(&Points<R>, &mut Vec<T>) -> Result<()> + Sync,
+    ) -> Result<Vec<T>> {
+        in_pool(self.params.threads, || {
+            let part = PART.max(self.leaves.n());
+            let mut all = Vec::new();
+            for first in (0..points.n()).step_by(part) {
+                work(&points.part(first..(first + part).min(points.n())), &mut all)?;
+            }
+            Ok(all)
         })?
     }
 
@@ -251,7 +276,7 @@ impl Fitted {
     fn vote(&self, codes: &LeafCodes, top: usize, power: f64, observer: &dyn Observer) -> Result<Vec<u32>> {
         let table = powers(power, self.leaves.trees())?;
         let found = self.leaves.top_k_of(codes, top, observer)?;
-        let rows = fingerprints(codes).into_par_iter().enumerate();
+        let rows = fingerprints(codes, observer)?.into_par_iter().enumerate();
         Ok(rows
             .map(|(row, print)| {
                 if let Some(twin) = self.twin(print) {

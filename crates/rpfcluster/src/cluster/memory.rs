@@ -19,10 +19,13 @@ impl RpfCluster {
         let data = n * d * width;
         let padded = if d < 16 { n * d.next_power_of_two() * width } else { 0 };
         // Permutation, and nodes of leaves that hold a third of min_node on average.
-        let min_node = self.min_node.unwrap_or(30).max(2) as u64;
+        let min_node =
+            if self.tune { self.min_node.unwrap_or(30).max(2) } else { self.fixed_min_node(n as usize) };
+        let min_node = min_node as u64;
         let leaves = n * 3 / min_node;
         let forest = n * t * 4 + leaves * t * (8 + width);
-        let growing = n * (4 + width) * threads as u64;
+        // Large tables are projected for eight trees at a time.
+        let growing = n * (4 + 8 * width) * threads as u64;
         // Leaf numbers, the block solver's basis with three blocks, degrees and their roots; then either what a
         // product holds of the leaves of eight trees, or the vectors that are handed out.
         // A sharpened graph may have to be cut finer.

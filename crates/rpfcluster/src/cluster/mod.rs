@@ -69,6 +69,9 @@ impl RpfCluster {
                 tune::choose(&forest, &params, observer)
             })??;
             choice.sample = Some(rows.len());
+            if params.min_node.is_none() && choice.affinity == AffinityParams::Linear {
+                choice.min_node = choice.min_node.max(params::linear_min_node(points.n()));
+            }
             seconds.tune += clock.elapsed().as_secs_f64();
             evidence.settings = Some(choice);
         }
@@ -78,7 +81,7 @@ impl RpfCluster {
         seconds.grow = clock.elapsed().as_secs_f64();
         if params.tune && evidence.settings.is_none() {
             let clock = Instant::now();
-            fit::check_distinct(&forest.leaves(), params.k)?;
+            fit::check_distinct(&forest.leaves(), params.k, observer)?;
             evidence.settings = Some(tune::choose(&forest, &params, observer)?);
             seconds.tune += clock.elapsed().as_secs_f64();
         }
@@ -124,17 +127,20 @@ fn fit_forest(
     observer: &dyn Observer,
 ) -> Result<Fitted> {
     let leaves = Arc::new(forest.leaves_at(setting.min_node)?);
-    fit::check_distinct(&leaves, params.k)?;
+    fit::check_distinct(&leaves, params.k, observer)?;
     let clock = Instant::now();
     let pairs = fit::pairs(&leaves, &setting.affinity, observer)?;
-    let affinity = fit::affinity(&leaves, &pairs, &setting.affinity)?;
+    let affinity = fit::affinity(&leaves, &pairs, &setting.affinity, observer)?;
     drop(pairs);
     seconds.kernel = clock.elapsed().as_secs_f64();
     let mut spectral = params.spectral_params(setting.method);
     if leaves.n() > tune::SAMPLE_ABOVE {
         spectral.tolerance = MANY_ROWS_TOLERANCE;
     }
-    let cut = fit::cut(&leaves, affinity.as_ref(), &spectral, None, &mut seconds, observer)?;
-    drop(affinity);
-    Ok(Fitted::new(params, forest, setting, leaves, cut, seconds, evidence))
+    let clock = Instant::now();
+    let start = fit::rough_start(&forest, setting.min_node, &spectral, observer)?;
+    seconds.spectral += clock.elapsed().as_secs_f64();
+    let cut = fit::cut(&leaves, affinity.as_ref(), &spectral, start.as_ref(), &mut seconds, observer)?;
+    drop((affinity, start));
+    Fitted::new(params, forest, setting, leaves, cut, (seconds, evidence), observer)
 }

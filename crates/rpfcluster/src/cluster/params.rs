@@ -60,7 +60,7 @@ impl AffinityParams {
 
     /// The affinity of these leaves: pairs counted, weights made.
     pub fn build(&self, leaves: &Arc<LeafMatrix>, observer: &dyn Observer) -> Result<Box<dyn Affinity>> {
-        fit::affinity(leaves, &fit::pairs(leaves, self, observer)?, self)
+        fit::affinity(leaves, &fit::pairs(leaves, self, observer)?, self, observer)
     }
 }
 
@@ -214,16 +214,22 @@ impl RpfCluster {
     }
 
     /// n_s when nothing is tried: as asked, or the paper's 30, or a fifth of the rows of a small table, which 30
-    /// would leave uncut.
+    /// would leave uncut. `linear`, which counts every pair of a leaf, takes the root of n when that is more.
     ///
     /// ```
     /// use rpfcluster::RpfCluster;
     /// assert_eq!(RpfCluster::default().fixed_min_node(150), 30);
     /// assert_eq!(RpfCluster::default().fixed_min_node(20), 4);
     /// assert_eq!(RpfCluster { min_node: Some(12), ..Default::default() }.fixed_min_node(20), 12);
+    /// let linear = RpfCluster { affinity: Some(rpfcluster::AffinityKind::Linear), ..Default::default() };
+    /// assert_eq!(linear.fixed_min_node(1_000_000), 1000);
     /// ```
     pub fn fixed_min_node(&self, n: usize) -> usize {
-        self.min_node.unwrap_or((n / 5).clamp(2, ForestParams::default().min_node))
+        let most = match self.fixed_affinity() {
+            AffinityParams::Linear => linear_min_node(n),
+            AffinityParams::Paper { .. } | AffinityParams::TopK { .. } => ForestParams::default().min_node,
+        };
+        self.min_node.unwrap_or((n / 5).clamp(2, most))
     }
 
     /// The affinity with every open number at its fixed default: what is used when nothing is tried.
@@ -247,4 +253,11 @@ impl RpfCluster {
             },
         }
     }
+}
+
+/// n_s of `linear`: the leaves of a large table hold the root of its rows. They shrink in space as n grows, so that
+/// finer structure is seen, and hold more rows at the same time, so that S is less noisy; both are needed for the
+/// similarity to settle, and trees are no deeper than they must be.
+pub(crate) fn linear_min_node(n: usize) -> usize {
+    n.isqrt().max(ForestParams::default().min_node)
 }

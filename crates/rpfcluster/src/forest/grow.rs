@@ -3,35 +3,70 @@
 //! A node is named by its path, so its direction and cut do not depend on the order in which nodes are reached. The
 //! partition is stable: the points of a node stay in ascending order, so that rows are read forwards in memory and
 //! the leaf lists come out sorted.
+//!
+//! The upper levels of a large tree come from `together`; a subtree that fits the cache is grown in `Columns`.
 
+use std::ops::Range;
 use std::sync::Arc;
 
+use super::columns::Columns;
 use super::params::{ForestParams, Split};
+use super::partition::{Moved, Spare, partition};
 use super::project::{DirectionVector, Rows};
 use super::split::{ATTEMPTS, DirectionSource, cut};
 use super::tree::{Cuts, Tree};
+use crate::error::Result;
+use crate::observe::{Observer, check};
 use crate::points::Real;
 use crate::rng::{ROOT_PATH, child_path};
 
-/// Buffers one thread uses for all its trees.
-pub(crate) struct Scratch<'a, R: Clone> {
-    projections: Vec<R>,
-    other: Vec<R>,
-    moved: Vec<u32>,
-    direction: DirectionVector<R>,
-    nearby: Option<Rows<'a, R>>,
+/// What all trees of a forest share.
+pub(crate) struct Job<'a, R: Real> {
+    pub rows: Rows<'a, R>,
+    pub n: usize,
+    pub d: usize,
+    pub params: &'a ForestParams,
+    pub exponent: i32,
+    pub observer: &'a dyn Observer,
 }
 
-impl<R: Real> Scratch<'_, R> {
-    pub fn new(n: usize) -> Self {
+/// Buffers one thread uses for all its trees.
+pub(crate) struct Scratch<R> {
+    projections: Vec<R>,
+    other: Vec<R>,
+    spare: Spare<R>,
+    direction: DirectionVector<R>,
+    columns: Columns<R>,
+    /// Projections of the trees whose upper levels are grown together.
+    pub side_by_side: Vec<Vec<R>>,
+}
+
+impl<R: Real> Default for Scratch<R> {
+    fn default() -> Self {
         Scratch {
-            projections: vec![R::default(); n],
+            projections: Vec::new(),
             other: Vec::new(),
-            moved: vec![0; n],
+            spare: Spare::default(),
             direction: DirectionVector::default(),
-            nearby: None,
+            columns: Columns::default(),
+            side_by_side: Vec::new(),
         }
     }
+}
+
+/// A tree of which some upper nodes are known: a permutation that they have partitioned, and the nodes.
+pub(crate) struct Begun<R> {
+    pub members: Vec<u32>,
+    /// The root first; empty when nothing is known.
+    pub known: Vec<Known<R>>,
+}
+
+/// An inner node that was grown beforehand with its first direction.
+pub(crate) struct Known<R> {
+    pub cut: R,
+    pub middle: usize,
+    /// The children among the known nodes.
+    pub children: [Option<u32>; 2],
 }
 
 /// A subtree still to be grown: its points are `members[start..end]`.
@@ -41,160 +76,174 @@ struct Open {
     path: u64,
     /// The inner node whose right child this is.
     right_of: Option<u32>,
+    known: Option<u32>,
 }
 
-/// The subtree whose rows have been copied together: while it is grown, `members` holds positions in the copy.
-struct Nearby<'a, R: Clone> {
-    rows: Rows<'a, R>,
-    start: usize,
-    ids: Vec<u32>,
+/// What is chosen at a node.
+struct Chosen<R> {
+    cut: R,
+    draw: usize,
+    middle: usize,
+    known: [Option<u32>; 2],
 }
 
-impl<R: Clone> Nearby<'_, R> {
-    fn end(&self) -> usize {
-        self.start + self.ids.len()
-    }
-
-    /// Puts the points' own numbers back.
-    fn restore(&self, members: &mut [u32]) {
-        members[self.start..self.end()].iter_mut().for_each(|m| *m = self.ids[*m as usize]);
-    }
-}
-
-pub(crate) fn grow_tree<'a, R: Real>(
-    rows: &Rows<'a, R>,
-    n: usize,
-    d: usize,
-    params: &ForestParams,
-    exponent: i32,
+pub(crate) fn grow_tree<R: Real>(
+    job: &Job<R>,
     tree: usize,
-    scratch: &mut Scratch<'a, R>,
-) -> Tree {
-    let mut members: Vec<u32> = (0..n as u32).collect();
-    let mut source = DirectionSource::new(params, tree, d, exponent);
+    begun: Begun<R>,
+    scratch: &mut Scratch<R>,
+) -> Result<Tree> {
+    let Begun { mut members, known } = begun;
+    let (n, params) = (job.n, job.params);
+    let mut source = DirectionSource::new(params, tree, job.d, job.exponent);
     let (mut right, mut cuts, mut draws, mut starts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let mut stack = vec![Open { start: 0, end: n, path: ROOT_PATH, right_of: None }];
-    // A whole tree that fits the cache needs no copy.
-    let cached = if n > 2 * rows.cached_rows() { rows.cached_rows() } else { 0 };
-    let mut nearby: Option<Nearby<R>> = None;
+    let root = (!known.is_empty()).then_some(0);
+    let mut stack = vec![Open { start: 0, end: n, path: ROOT_PATH, right_of: None, known: root }];
+    let cached = Columns::most(&job.rows, job.d);
+    // The subtree whose rows are in `scratch.columns`.
+    let mut near: Option<Range<usize>> = None;
     while let Some(node) = stack.pop() {
         if let Some(parent) = node.right_of {
             right[parent as usize] = right_len(&right);
         }
-        if let Some(done) = nearby.take_if(|near| node.start >= near.end()) {
-            done.restore(&mut members);
-            scratch.nearby = Some(done.rows);
+        if let Some(done) = near.take_if(|near| node.start >= near.end) {
+            members[done].copy_from_slice(&scratch.columns.ids);
         }
-        let ids = &mut members[node.start..node.end];
-        if nearby.is_none() && ids.len() <= cached && ids.len() >= 4 * params.min_node {
-            nearby = rows.copy_of(ids, scratch.nearby.take()).map(|rows| {
-                let near = Nearby { rows, start: node.start, ids: ids.to_vec() };
-                (0..).zip(ids.iter_mut()).for_each(|(position, id)| *id = position);
-                near
-            });
-        }
-        let from = nearby.as_ref().map_or(rows, |near| &near.rows);
-        let split = (ids.len() >= params.min_node)
-            .then(|| choose(from, ids, params, tree, node.path, &mut source, scratch))
-            .flatten();
-        let Some((cut, draw)) = split else {
+        let size = node.end - node.start;
+        let chosen = if let Some(known) = node.known.map(|at| &known[at as usize]) {
+            Some(Chosen { cut: known.cut, draw: 0, middle: known.middle, known: known.children })
+        } else if size < params.min_node {
+            None
+        } else {
+            if near.is_none() && size <= cached {
+                check(job.observer)?;
+                scratch.columns.load(&job.rows, job.d, &members[node.start..node.end]);
+                near = Some(node.start..node.end);
+            }
+            // Wide rows, or a large node of a tree grown alone.
+            if near.is_none() && size >= 64 {
+                check(job.observer)?;
+            }
+            let offset = near.as_ref().map(|near| near.start);
+            let at = Node { tree, path: node.path, range: node.start..node.end, offset };
+            choose(job, &at, &mut members, &mut source, scratch)
+        };
+        let Some(chosen) = chosen else {
             starts.push(node.start as u32);
             continue;
         };
-        let middle = node.start + partition(ids, &scratch.projections, cut, &mut scratch.moved);
         let this = right_len(&right);
-        if draw > 0 {
-            draws.push((this, draw as u32));
+        if chosen.draw > 0 {
+            draws.push((this, chosen.draw as u32));
         }
         right.push(0);
-        cuts.push(cut);
+        cuts.push(chosen.cut);
         stack.push(Open {
-            start: middle,
+            start: chosen.middle,
             end: node.end,
             path: child_path(node.path, true),
             right_of: Some(this),
+            known: chosen.known[1],
         });
         stack.push(Open {
             start: node.start,
-            end: middle,
+            end: chosen.middle,
             path: child_path(node.path, false),
             right_of: None,
+            known: chosen.known[0],
         });
     }
-    if let Some(last) = nearby {
-        last.restore(&mut members);
-        scratch.nearby = Some(last.rows);
+    if let Some(last) = near {
+        members[last].copy_from_slice(&scratch.columns.ids);
     }
     starts.push(n as u32);
     right.shrink_to_fit();
     cuts.shrink_to_fit();
-    Tree { right, cuts: Cuts::from_real(cuts), draws, starts: Arc::from(starts), members: Arc::from(members) }
+    Ok(Tree {
+        right,
+        cuts: Cuts::from_real(cuts),
+        draws,
+        starts: Arc::from(starts),
+        members: Arc::from(members),
+    })
 }
 
 fn right_len(right: &[u32]) -> u32 {
     right.len() as u32
 }
 
-/// Projects the node and chooses its cut; `None` when no direction tells its points apart. On return
-/// `scratch.projections` holds the projections along the chosen direction.
-fn choose<R: Real>(
-    rows: &Rows<R>,
-    ids: &[u32],
-    params: &ForestParams,
+struct Node {
     tree: usize,
     path: u64,
+    range: Range<usize>,
+    /// Where the subtree in the columns begins, when its rows are there.
+    offset: Option<usize>,
+}
+
+/// Projects the node, chooses its cut and divides its points; `None` when no direction tells them apart.
+fn choose<R: Real>(
+    job: &Job<R>,
+    node: &Node,
+    members: &mut [u32],
     source: &mut DirectionSource,
-    scratch: &mut Scratch<'_, R>,
-) -> Option<(R, usize)> {
-    let m = ids.len();
-    let Scratch { projections, other, direction, .. } = scratch;
+    scratch: &mut Scratch<R>,
+) -> Option<Chosen<R>> {
+    let (params, m) = (job.params, node.range.len());
     // (spread per unit length, range, draw) of the best direction so far.
     let mut best: Option<(f64, (R, R), usize)> = None;
     let mut draw = 0;
+    let mut last = 0;
     while draw < params.candidates || (best.is_none() && draw < params.candidates.max(ATTEMPTS)) {
-        let length = source.draw(path, draw, direction);
-        let into = if best.is_some() {
-            other.resize(m, R::default());
-            &mut other[..m]
-        } else {
-            &mut projections[..m]
-        };
-        let (low, high) = rows.project(ids, direction, into);
+        let length = source.draw(node.path, draw, &mut scratch.direction);
+        let (low, high) = project(job, node, members, scratch);
+        last = draw;
         if high > low {
             let spread = (high.to_f64() - low.to_f64()) / length;
             if best.is_none_or(|(widest, ..)| spread > widest) {
-                if best.is_some() {
-                    projections[..m].copy_from_slice(&other[..m]);
-                }
                 best = Some((spread, (low, high), draw));
             }
         }
         draw += 1;
     }
     let (_, range, draw) = best?;
-    let c = match params.split {
-        Split::Uniform => cut(params, tree, path, range, &mut []),
-        Split::Median => {
-            other.clear();
-            other.extend_from_slice(&projections[..m]);
-            cut(params, tree, path, range, other)
+    if draw != last {
+        source.draw(node.path, draw, &mut scratch.direction);
+        project(job, node, members, scratch);
+    }
+    let projections = match node.offset {
+        Some(_) => scratch.columns.projections(m),
+        None => &scratch.projections[..m],
+    };
+    scratch.other.clear();
+    if params.split == Split::Median {
+        scratch.other.extend_from_slice(projections);
+    }
+    let cut = cut(params, node.tree, node.path, range, &mut scratch.other);
+    let left = match node.offset {
+        Some(offset) => scratch.columns.divide(&(node.range.start - offset..node.range.end - offset), cut),
+        None => {
+            let ids = &mut members[node.range.clone()];
+            let moved = Moved { ids, columns: &mut [], stride: 0, at: 0 };
+            partition(moved, projections, cut, &mut scratch.spare)
         }
     };
-    Some((c, draw))
+    Some(Chosen { cut, draw, middle: node.range.start + left, known: [None; 2] })
 }
 
-/// Moves the points with a projection below the cut to the front, keeping the order on both sides; returns how many.
-pub(crate) fn partition<R: Real>(ids: &mut [u32], projections: &[R], cut: R, moved: &mut [u32]) -> usize {
-    let (mut left, mut right) = (0, 0);
-    // Both sides are written each time and one of them advances: no branch to mispredict.
-    for i in 0..ids.len() {
-        let id = ids[i];
-        let goes_left = projections[i] < cut;
-        ids[left] = id;
-        moved[right] = id;
-        left += usize::from(goes_left);
-        right += usize::from(!goes_left);
+/// Projects the node's points along `scratch.direction`; returns the ends.
+fn project<R: Real>(job: &Job<R>, node: &Node, members: &[u32], scratch: &mut Scratch<R>) -> (R, R) {
+    let m = node.range.len();
+    match node.offset {
+        Some(offset) => {
+            let range = node.range.start - offset..node.range.end - offset;
+            scratch.columns.project(&range, &scratch.direction)
+        }
+        None => {
+            if scratch.projections.len() < m {
+                scratch.projections.resize(m, R::default());
+            }
+            let ids = &members[node.range.clone()];
+            job.rows.project(ids, &scratch.direction, &mut scratch.projections[..m])
+        }
     }
-    ids[left..].copy_from_slice(&moved[..right]);
-    left
 }

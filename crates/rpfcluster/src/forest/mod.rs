@@ -1,14 +1,18 @@
 //! rpForests, Algorithm 1 of the paper: T random projection trees over the same points.
 //!
-//! `params` what can be chosen, `project` r·x in a fixed order, `split` directions and cuts, `grow` one tree, `tree`
-//! its storage, `route` new points, `codec` bytes.
+//! `params` what can be chosen, `project` r·x in a fixed order, `split` directions and cuts, `grow` one tree,
+//! `together` the upper levels of several, `columns` rows that fit the cache, `partition` rows to both sides of a cut,
+//! `tree` a tree's storage, `route` new points, `codec` bytes.
 
 mod codec;
+mod columns;
 mod grow;
 mod params;
+mod partition;
 mod project;
 mod route;
 mod split;
+mod together;
 mod tree;
 
 use rayon::prelude::*;
@@ -59,23 +63,27 @@ impl Forest {
         params.validate()?;
         let (n, d) = (points.n(), points.d());
         let exponent = split::scale_exponent(points.largest());
-        let rows = Rows::new(points);
+        let job = grow::Job { rows: Rows::new(points), n, d, params, exponent, observer };
+        let large = together::smallest(&job);
+        // As many groups for each thread as for the others.
+        let threads = rayon::current_num_threads();
+        let groups = match large {
+            Some(_) => params.trees.div_ceil(together::TREES).next_multiple_of(threads).min(params.trees),
+            None => params.trees,
+        };
         observer.begin(Stage::Grow, params.trees as u64);
-        let trees: Result<Vec<Tree>> = (0..params.trees)
+        let trees: Result<Vec<Vec<Tree>>> = (0..groups)
             .into_par_iter()
             .with_max_len(1)
-            .map_init(
-                || grow::Scratch::new(n),
-                |scratch, tree| {
-                    check(observer)?;
-                    let grown = grow::grow_tree(&rows, n, d, params, exponent, tree, scratch);
-                    observer.advance(Stage::Grow, 1);
-                    Ok(grown)
-                },
-            )
+            .map_init(grow::Scratch::default, |scratch, group| {
+                check(observer)?;
+                let numbers = params.trees * group / groups..params.trees * (group + 1) / groups;
+                grow_group(&job, numbers, large, scratch)
+            })
             .collect();
         observer.end(Stage::Grow);
-        Ok(Forest { params: params.clone(), n, d, precision: R::PRECISION, exponent, trees: trees? })
+        let trees = trees?.into_iter().flatten().collect();
+        Ok(Forest { params: params.clone(), n, d, precision: R::PRECISION, exponent, trees })
     }
 
     /// What the forest was grown with.
@@ -214,8 +222,7 @@ impl Forest {
             .enumerate()
             .with_max_len(1)
             .map_init(route::RouteScratch::new, |scratch, (number, (leaves, tree))| {
-                check(observer)?;
-                route::route_tree(self, number, tree, rows, scratch, leaves);
+                route::route_tree(self, number, tree, rows, scratch, (leaves, observer))?;
                 observer.advance(Stage::Route, 1);
                 Ok(())
             })
@@ -243,4 +250,26 @@ impl Forest {
         }
         Ok(())
     }
+}
+
+/// Some trees of a forest; `large` is the size down to which their nodes are grown side by side.
+fn grow_group<R: Real>(
+    job: &grow::Job<R>,
+    trees: std::ops::Range<usize>,
+    large: Option<usize>,
+    scratch: &mut grow::Scratch<R>,
+) -> Result<Vec<Tree>> {
+    let begun = match large {
+        Some(smallest) => together::begin(job, trees.clone(), smallest, scratch)?,
+        None => {
+            let new = |_| grow::Begun { members: (0..job.n as u32).collect(), known: Vec::new() };
+            trees.clone().map(new).collect()
+        }
+    };
+    let grow = |(tree, begun)| {
+        let grown = grow::grow_tree(job, tree, begun, scratch);
+        job.observer.advance(Stage::Grow, 1);
+        grown
+    };
+    trees.zip(begun).map(grow).collect()
 }

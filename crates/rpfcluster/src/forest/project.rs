@@ -5,12 +5,13 @@
 //! SSE: the compiler vectorises the same sums on each, so that the bits agree. Absent features are exact zeros, so
 //! that a padded row, a sparse row and a dense row give the same sum.
 
-use std::borrow::Cow;
-
 use crate::points::{Points, Real, Storage};
 
 /// Lanes of a sum; part of the definition of a projection, not a tuning knob.
 pub(crate) const LANES: usize = 16;
+
+/// Bytes of a line of the cache.
+const LINE: usize = 64;
 
 /// A direction, with zeros up to a whole number of lanes.
 #[derive(Debug, Clone, Default)]
@@ -24,8 +25,8 @@ pub(crate) struct DirectionVector<R> {
 /// The data as the projections want it: narrow rows padded to 1, 2, 4, 8 or 16 values (one cache line at most, no
 /// remainder), everything else where it lies.
 pub(crate) enum Rows<'a, R: Clone> {
-    Padded { values: Vec<R>, stride: usize },
-    Wide { values: Cow<'a, [R]>, d: usize },
+    Padded { values: Vec<R>, stride: usize, first: usize },
+    Wide { values: &'a [R], d: usize },
     Sparse { starts: &'a [usize], columns: &'a [u32], values: &'a [R] },
 }
 
@@ -34,51 +35,47 @@ impl<'a, R: Real> Rows<'a, R> {
         let d = points.d();
         match points.storage() {
             Storage::Sparse { starts, columns, values } => Rows::Sparse { starts, columns, values },
-            Storage::Dense(values) if d >= LANES => Rows::Wide { values: Cow::Borrowed(values), d },
+            Storage::Dense(values) if d >= LANES => Rows::Wide { values, d },
             Storage::Dense(values) => {
                 let stride = d.next_power_of_two();
-                let mut padded = vec![R::default(); points.n() * stride];
-                for (to, from) in padded.chunks_exact_mut(stride).zip(values.chunks_exact(d)) {
+                let mut padded = vec![R::default(); points.n() * stride + LINE / size_of::<R>()];
+                // A row that begins a line ends in it.
+                let first = padded.as_ptr().align_offset(LINE).min(LINE / size_of::<R>());
+                for (to, from) in padded[first..].chunks_exact_mut(stride).zip(values.chunks_exact(d)) {
                     to[..d].copy_from_slice(from);
                 }
-                Rows::Padded { values: padded, stride }
+                Rows::Padded { values: padded, stride, first }
             }
         }
     }
 
-    /// How many rows fit the cache of one core next to everything else; 0 where copying them together does not pay.
-    pub fn cached_rows(&self) -> usize {
-        const CACHE: usize = 512 << 10;
+    /// The columns of dense rows.
+    pub fn dense_width(&self) -> Option<usize> {
         match self {
-            Rows::Padded { stride, .. } => CACHE / (stride * size_of::<R>()),
-            Rows::Wide { d, .. } if *d <= 64 => CACHE / (d * size_of::<R>()),
-            Rows::Wide { .. } | Rows::Sparse { .. } => 0,
+            Rows::Padded { stride, .. } => Some(*stride),
+            Rows::Wide { d, .. } => Some(*d),
+            Rows::Sparse { .. } => None,
         }
     }
 
-    /// A copy of these rows alone, one after the other, into the buffers of `old`.
-    pub fn copy_of(&self, ids: &[u32], old: Option<Self>) -> Option<Self> {
-        let mut buffer = match old {
-            Some(Rows::Padded { values, .. }) => values,
-            Some(Rows::Wide { values, .. }) => values.into_owned(),
-            Some(Rows::Sparse { .. }) | None => Vec::new(),
-        };
-        buffer.clear();
+    /// Some dense rows, column by column: column j of row `ids[i]` goes to `out[j * stride + i]`. Sparse rows are not
+    /// asked for this.
+    pub fn transpose(&self, ids: &[u32], stride: usize, out: &mut [R]) {
         let (values, width): (&[R], usize) = match self {
-            Rows::Padded { values, stride } => (values, *stride),
+            Rows::Padded { values, stride, first } => (&values[*first..], *stride),
             Rows::Wide { values, d } => (values, *d),
-            Rows::Sparse { .. } => return None,
+            Rows::Sparse { .. } => return,
         };
+        let d = out.len() / stride;
         for (i, &id) in ids.iter().enumerate() {
             if let Some(&next) = ids.get(i + AHEAD) {
                 prefetch(&values[next as usize * width]);
             }
-            buffer.extend_from_slice(&values[id as usize * width..(id as usize + 1) * width]);
+            let row = &values[id as usize * width..][..d];
+            for (column, &value) in out.chunks_exact_mut(stride).zip(row) {
+                column[i] = value;
+            }
         }
-        Some(match self {
-            Rows::Padded { stride, .. } => Rows::Padded { values: buffer, stride: *stride },
-            _ => Rows::Wide { values: Cow::Owned(buffer), d: width },
-        })
     }
 
     /// `out[i] = r · x(ids[i])`; returns the smallest and the largest.
@@ -114,13 +111,16 @@ fn project_any<R: Real>(
 ) -> (R, R) {
     let r = &direction.dense[..];
     match rows {
-        Rows::Padded { values, stride } => match stride {
-            1 => each(&Padded::<R, 1>::new(values, r), ids, out),
-            2 => each(&Padded::<R, 2>::new(values, r), ids, out),
-            4 => each(&Padded::<R, 4>::new(values, r), ids, out),
-            8 => each(&Padded::<R, 8>::new(values, r), ids, out),
-            _ => each(&Padded::<R, 16>::new(values, r), ids, out),
-        },
+        Rows::Padded { values, stride, first } => {
+            let values = &values[*first..];
+            match stride {
+                1 => each(&Padded::<R, 1>::new(values, r), ids, out),
+                2 => each(&Padded::<R, 2>::new(values, r), ids, out),
+                4 => each(&Padded::<R, 4>::new(values, r), ids, out),
+                8 => each(&Padded::<R, 8>::new(values, r), ids, out),
+                _ => each(&Padded::<R, 16>::new(values, r), ids, out),
+            }
+        }
         Rows::Wide { values, d } if direction.support.is_empty() => {
             each(&Wide { values, d: *d, r }, ids, out)
         }
@@ -185,7 +185,7 @@ fn each<R: Real>(rows: &impl Dot<R>, ids: &[u32], out: &mut [R]) -> (R, R) {
 
 /// The smallest and the largest of `values`, `low` and `high`; eight at a time.
 #[inline(always)]
-fn extremes<R: Real>(values: &[R], mut low: R, mut high: R) -> (R, R) {
+pub(super) fn extremes<R: Real>(values: &[R], mut low: R, mut high: R) -> (R, R) {
     let (whole, rest) = values.as_chunks::<8>();
     let (mut lows, mut highs) = ([low; 8], [high; 8]);
     for chunk in whole {

@@ -1,20 +1,32 @@
 //! Sending unseen points down grown trees: the same projections, the same cuts, so a training row ends in its own leaf.
 //!
-//! A batch of rows goes down a tree together, like the points of a growing tree, so that each node's direction is
-//! drawn once for a batch and not once for a row.
+//! Rows go down a tree in blocks that fit the cache, like the points of a growing tree: a node's rows lie side by side.
+//! A tree's directions are drawn once and kept while the blocks pass, where they are not too many.
+
+use std::ops::Range;
 
 use super::Forest;
+use super::columns::Columns;
+use super::partition::{Moved, Spare, partition};
 use super::project::{DirectionVector, Rows};
 use super::split::DirectionSource;
 use super::tree::{Cursor, Tree};
+use crate::error::Result;
+use crate::observe::{Observer, check};
 use crate::points::Real;
+
+/// Bytes of directions that are kept; beyond, they are drawn again for every block.
+const KEPT: usize = 16 << 20;
 
 /// Buffers one thread uses for all its trees.
 pub(crate) struct RouteScratch<R> {
     projections: Vec<R>,
     ids: Vec<u32>,
-    moved: Vec<u32>,
+    spare: Spare<R>,
     direction: DirectionVector<R>,
+    columns: Columns<R>,
+    /// The directions of the tree's inner nodes, `d` values each; empty when they are drawn as needed.
+    kept: Vec<R>,
 }
 
 impl<R: Real> RouteScratch<R> {
@@ -22,8 +34,10 @@ impl<R: Real> RouteScratch<R> {
         RouteScratch {
             projections: Vec::new(),
             ids: Vec::new(),
-            moved: Vec::new(),
+            spare: Spare::default(),
             direction: DirectionVector::default(),
+            columns: Columns::default(),
+            kept: Vec::new(),
         }
     }
 }
@@ -35,13 +49,89 @@ pub(crate) fn route_tree<R: Real>(
     tree: &Tree,
     rows: &Rows<R>,
     scratch: &mut RouteScratch<R>,
+    (leaves, observer): (&mut [u32], &dyn Observer),
+) -> Result<()> {
+    let d = forest.d;
+    let mut source = DirectionSource::new(&forest.params, number, d, forest.exponent);
+    // Enough rows for a few in every leaf: a node costs as much for one row as for eight.
+    let most = Columns::most(rows, d);
+    let together = (16 * tree.leaves()).clamp(most, 8 * most);
+    if together == 0 {
+        return route_scattered(tree, rows, &mut source, scratch, (leaves, observer));
+    }
+    scratch.kept.clear();
+    if leaves.len() > together && tree.right.len() * d * size_of::<R>() <= KEPT {
+        keep_directions(tree, &mut source, scratch);
+    }
+    for (block, leaves) in leaves.chunks_mut(together).enumerate() {
+        check(observer)?;
+        let first = block * together;
+        scratch.ids.clear();
+        scratch.ids.extend(first as u32..(first + leaves.len()) as u32);
+        scratch.columns.load(rows, d, &scratch.ids);
+        route_block(tree, d, &mut source, scratch, first, leaves);
+    }
+    Ok(())
+}
+
+fn keep_directions<R: Real>(tree: &Tree, source: &mut DirectionSource, scratch: &mut RouteScratch<R>) {
+    // Inner nodes are numbered in the order in which this walk meets them.
+    let mut stack = vec![tree.root()];
+    while let Some(at) = stack.pop() {
+        if at.is_leaf() {
+            continue;
+        }
+        source.draw(at.path, tree.draw_of(at.node), &mut scratch.direction);
+        scratch.kept.extend_from_slice(&scratch.direction.dense[..source.d()]);
+        stack.push(tree.right(at));
+        stack.push(tree.left(at));
+    }
+}
+
+/// Rows that lie in the columns.
+fn route_block<R: Real>(
+    tree: &Tree,
+    d: usize,
+    source: &mut DirectionSource,
+    scratch: &mut RouteScratch<R>,
+    first: usize,
     leaves: &mut [u32],
 ) {
+    let mut stack: Vec<(Cursor, Range<usize>)> = vec![(tree.root(), 0..leaves.len())];
+    while let Some((at, range)) = stack.pop() {
+        if at.is_leaf() {
+            for &id in &scratch.columns.ids[range] {
+                leaves[id as usize - first] = at.leaf;
+            }
+            continue;
+        }
+        if let Some(direction) = scratch.kept.get(at.node as usize * d..(at.node as usize + 1) * d) {
+            scratch.columns.project_along(&range, direction);
+        } else {
+            source.draw(at.path, tree.draw_of(at.node), &mut scratch.direction);
+            scratch.columns.project_along(&range, &scratch.direction.dense[..d]);
+        }
+        let middle = range.start + scratch.columns.divide(&range, tree.cuts.get(at.node as usize));
+        if middle < range.end {
+            stack.push((tree.right(at), middle..range.end));
+        }
+        if range.start < middle {
+            stack.push((tree.left(at), range.start..middle));
+        }
+    }
+}
+
+/// Rows where they are: too wide to be copied together, or sparse.
+fn route_scattered<R: Real>(
+    tree: &Tree,
+    rows: &Rows<R>,
+    source: &mut DirectionSource,
+    scratch: &mut RouteScratch<R>,
+    (leaves, observer): (&mut [u32], &dyn Observer),
+) -> Result<()> {
     let n = leaves.len();
-    let mut source = DirectionSource::new(&forest.params, number, forest.d, forest.exponent);
     scratch.ids.clear();
     scratch.ids.extend(0..n as u32);
-    scratch.moved.resize(n, 0);
     scratch.projections.resize(n, R::default());
     let mut stack: Vec<(Cursor, usize, usize)> = vec![(tree.root(), 0, n)];
     while let Some((at, start, end)) = stack.pop() {
@@ -52,11 +142,15 @@ pub(crate) fn route_tree<R: Real>(
             }
             continue;
         }
+        if ids.len() >= 64 {
+            check(observer)?;
+        }
         source.draw(at.path, tree.draw_of(at.node), &mut scratch.direction);
         let projections = &mut scratch.projections[..end - start];
         rows.project(ids, &scratch.direction, projections);
         let cut: R = tree.cuts.get(at.node as usize);
-        let middle = start + super::grow::partition(ids, projections, cut, &mut scratch.moved);
+        let moved = Moved { ids, columns: &mut [], stride: 0, at: 0 };
+        let middle = start + partition(moved, projections, cut, &mut scratch.spare);
         if middle < end {
             stack.push((tree.right(at), middle, end));
         }
@@ -64,4 +158,5 @@ pub(crate) fn route_tree<R: Real>(
             stack.push((tree.left(at), start, middle));
         }
     }
+    Ok(())
 }

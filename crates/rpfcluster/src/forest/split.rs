@@ -38,6 +38,11 @@ impl DirectionSource {
         }
     }
 
+    /// The length of a direction.
+    pub fn d(&self) -> usize {
+        self.d
+    }
+
     /// Direction number `draw` of the node at `path`, into `out`; returns its length before scaling.
     pub fn draw<R: Real>(&mut self, path: u64, draw: usize, out: &mut DirectionVector<R>) -> f64 {
         let mut stream = Stream::new(self.seed, Purpose::Direction, self.tree, path ^ ((draw as u64) << 1));

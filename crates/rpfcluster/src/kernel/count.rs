@@ -101,7 +101,7 @@ fn count_windows<T: Send>(
     for from in (0..n).step_by(window) {
         let to = (from + window).min(n);
         let width = to - from;
-        let codes = window_codes(matrix, &position, from..to);
+        let codes = window_codes(matrix, &position, from..to, observer);
         let code = |p: usize, t: usize| codes[t * width + (p - from)];
         results.extend(count_chunks(matrix, from..to, observer, fresh, keep, row, code)?);
     }
@@ -154,10 +154,19 @@ fn count_chunks<T: Send>(
 }
 
 /// Leaf numbers of the rows at `positions` of the first tree's order, tree after tree.
-fn window_codes(matrix: &LeafMatrix, position: &[u32], positions: std::ops::Range<usize>) -> Vec<u32> {
+fn window_codes(
+    matrix: &LeafMatrix,
+    position: &[u32],
+    positions: std::ops::Range<usize>,
+    observer: &dyn Observer,
+) -> Vec<u32> {
     let width = positions.len();
     let mut codes = vec![0u32; width * matrix.trees()];
     codes.par_chunks_exact_mut(width).zip(matrix.tree_leaves()).for_each(|(codes, tree)| {
+        // Whoever counts with them asks again first.
+        if observer.cancelled() {
+            return;
+        }
         for leaf in 0..tree.count() as u32 {
             for &i in tree.leaf(leaf) {
                 let p = (position[i as usize] as usize).wrapping_sub(positions.start);

@@ -6,6 +6,7 @@ use super::codes::LeafCodes;
 use super::leaf_matrix::LeafMatrix;
 use crate::error::Result;
 use crate::observe::{Observer, Silent, check};
+use crate::points::Real;
 
 impl LeafMatrix {
     /// Row `i` of S: its similarity to every training row.
@@ -32,20 +33,29 @@ impl LeafMatrix {
 
     /// The similarity of every row of `codes` to every training row, m x n, row after row.
     pub fn dense_of(&self, codes: &LeafCodes) -> Vec<f64> {
-        self.dense_rows(codes, &Silent)
+        self.dense_rows(codes, 0.0, &Silent)
     }
 
-    /// As [`LeafMatrix::dense_of`], asking `observer` at each row whether to go on.
-    pub fn dense_of_observed(&self, codes: &LeafCodes, observer: &dyn Observer) -> Result<Vec<f64>> {
-        let all = self.dense_rows(codes, observer);
+    /// As [`LeafMatrix::dense_of`] in either width, similarities below `threshold` as zeros, asking `observer` at each
+    /// row whether to go on.
+    pub fn dense_of_observed<R: Real>(
+        &self,
+        codes: &LeafCodes,
+        threshold: f64,
+        observer: &dyn Observer,
+    ) -> Result<Vec<R>> {
+        let all = self.dense_rows(codes, threshold, observer);
         check(observer).map(|()| all)
     }
 
-    fn dense_rows(&self, codes: &LeafCodes, observer: &dyn Observer) -> Vec<f64> {
-        let mut all = vec![0.0; codes.n() * self.n()];
+    fn dense_rows<R: Real>(&self, codes: &LeafCodes, threshold: f64, observer: &dyn Observer) -> Vec<R> {
+        let mut all = vec![R::default(); codes.n() * self.n()];
         all.par_chunks_mut(self.n()).enumerate().for_each(|(i, row)| {
-            if !observer.cancelled() {
-                row.copy_from_slice(&self.row_of(codes, i));
+            if observer.cancelled() {
+                return;
+            }
+            for (to, s) in row.iter_mut().zip(self.row_of(codes, i)) {
+                *to = if s >= threshold { R::from_f64(s) } else { R::default() };
             }
         });
         all

@@ -6,7 +6,9 @@ use std::sync::{Arc, OnceLock};
 use rayon::prelude::*;
 
 use super::codes::LeafCodes;
+use crate::error::{Error, Result};
 use crate::forest::Forest;
+use crate::observe::{Observer, Silent, check};
 
 /// The leaves of one tree at one `min_node`.
 #[derive(Debug, Clone)]
@@ -88,6 +90,36 @@ impl LeafMatrix {
         Self::from_trees(self.n, self.leaves[trees].to_vec(), first_tree)
     }
 
+    /// Z of other rows, given by their leaf numbers in the trees of this matrix: what rows are compared with when it is
+    /// not the training rows.
+    ///
+    /// ```
+    /// # use rpfcluster::{Forest, ForestParams, Points, Silent};
+    /// let points = Points::new(&[0.0, 0.1, 8.0, 8.1], 4, 1)?;
+    /// let forest = Forest::grow(&points, &ForestParams { trees: 50, min_node: 3, ..Default::default() })?;
+    /// let codes = forest.route(&Points::new(&[0.05, 8.05], 2, 1)?)?;
+    /// let among = forest.leaves().of_rows(codes.clone(), &Silent)?.dense_of(&codes);
+    /// assert!(among[0] == 1.0 && among[3] == 1.0 && among[1] < 0.1 && among[1] == among[2]);
+    /// # Ok::<(), rpfcluster::Error>(())
+    /// ```
+    pub fn of_rows(&self, codes: LeafCodes, observer: &dyn Observer) -> Result<Self> {
+        let n = codes.n();
+        if n > u32::MAX as usize {
+            return Err(Error::TooManyRows { n, limit: u32::MAX as usize });
+        }
+        let leaves: Result<Vec<TreeLeaves>> = self
+            .leaves
+            .par_iter()
+            .enumerate()
+            .map(|(t, tree)| {
+                check(observer)?;
+                let (starts, members) = listed(codes.tree(t), tree.count());
+                Ok(TreeLeaves { starts: Arc::from(starts), members: Arc::from(members), becomes: None })
+            })
+            .collect();
+        Ok(Self::from_trees(n, leaves?, self.first_tree))
+    }
+
     /// Number of points.
     pub fn n(&self) -> usize {
         self.n
@@ -131,17 +163,33 @@ impl LeafMatrix {
 
     /// The leaf of every training row in every tree; made on first use and kept (4 bytes a row and tree).
     pub fn codes(&self) -> &LeafCodes {
-        self.codes.get_or_init(|| {
-            let mut codes = vec![0u32; self.n * self.trees()];
-            codes.par_chunks_exact_mut(self.n).zip(&self.leaves).for_each(|(codes, tree)| {
-                for leaf in 0..tree.count() as u32 {
-                    for &i in tree.leaf(leaf) {
-                        codes[i as usize] = leaf;
-                    }
+        self.codes.get_or_init(|| self.laid_out(&Silent))
+    }
+
+    /// As [`LeafMatrix::codes`], asking `observer` at each tree whether to go on.
+    pub fn codes_observed(&self, observer: &dyn Observer) -> Result<&LeafCodes> {
+        check(observer)?;
+        if let Some(codes) = self.codes.get() {
+            return Ok(codes);
+        }
+        let made = self.laid_out(observer);
+        check(observer)?;
+        Ok(self.codes.get_or_init(|| made))
+    }
+
+    fn laid_out(&self, observer: &dyn Observer) -> LeafCodes {
+        let mut codes = vec![0u32; self.n * self.trees()];
+        codes.par_chunks_exact_mut(self.n).zip(&self.leaves).for_each(|(codes, tree)| {
+            if observer.cancelled() {
+                return;
+            }
+            for leaf in 0..tree.count() as u32 {
+                for &i in tree.leaf(leaf) {
+                    codes[i as usize] = leaf;
                 }
-            });
-            LeafCodes::new(self.n, self.trees(), codes)
-        })
+            }
+        });
+        LeafCodes::new(self.n, self.trees(), codes)
     }
 
     /// Whether [`LeafMatrix::codes`] has been made.
@@ -173,4 +221,22 @@ impl LeafMatrix {
         let codes = self.codes();
         codes.shared(i, codes, j) as f64 / self.trees() as f64
     }
+}
+
+/// The rows of each of `count` leaves, ascending, and where each leaf begins.
+fn listed(codes: &[u32], count: usize) -> (Vec<u32>, Vec<u32>) {
+    let mut starts = vec![0u32; count + 1];
+    for &leaf in codes {
+        starts[leaf as usize + 1] += 1;
+    }
+    for leaf in 0..count {
+        starts[leaf + 1] += starts[leaf];
+    }
+    let mut next = starts.clone();
+    let mut members = vec![0u32; codes.len()];
+    for (row, &leaf) in (0..).zip(codes) {
+        members[next[leaf as usize] as usize] = row;
+        next[leaf as usize] += 1;
+    }
+    (starts, members)
 }

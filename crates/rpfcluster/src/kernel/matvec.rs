@@ -4,15 +4,23 @@
 //! then every row adds up the sums of its leaves (one task a chunk of rows, trees in order). Each sum runs in one
 //! order whatever the number of threads. A leaf number is read once for all vectors of the block.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::codes::LeafCodes;
 use super::leaf_matrix::LeafMatrix;
+use crate::observe::{Observer, Silent};
+use crate::wide::in_wide_registers;
 
 /// Trees whose leaf sums are held at a time.
 const GROUP: usize = 8;
 /// Rows of one task.
-const ROWS: usize = 8192;
+const ROWS: usize = 4096;
+/// Rows of x that are summed for one tree after the other.
+const CHUNK: usize = 1024;
+/// Bytes of leaf sums of one task.
+const SUMS: usize = 1 << 20;
 
 /// Calls `$body` with the constant `B` set to `$b` for the widths that occur, so that inner loops unroll.
 macro_rules! with_width {
@@ -29,10 +37,18 @@ macro_rules! with_width {
 impl LeafMatrix {
     /// Row sums of S.
     pub fn degrees(&self) -> Vec<f64> {
+        self.degrees_until(&Silent)
+    }
+
+    /// As [`LeafMatrix::degrees`]; once `observer` wants to stop the rest is left out, and what is returned means nothing.
+    pub(crate) fn degrees_until(&self, observer: &dyn Observer) -> Vec<f64> {
         let codes = self.codes();
         let trees = self.trees() as f64;
         let mut degrees = vec![0.0; self.n()];
         degrees.par_chunks_mut(ROWS).enumerate().for_each(|(chunk, out)| {
+            if observer.cancelled() {
+                return;
+            }
             let from = chunk * ROWS;
             for (t, tree) in self.tree_leaves().iter().enumerate() {
                 for (out, &leaf) in out.iter_mut().zip(&codes.tree(t)[from..]) {
@@ -51,6 +67,18 @@ impl LeafMatrix {
 
     /// As [`LeafMatrix::apply`] for rows given by their leaf numbers: `y` is m x b.
     pub fn apply_to(&self, codes: &LeafCodes, x: &[f64], y: &mut [f64], b: usize) {
+        self.apply_until(codes, x, y, b, &Silent);
+    }
+
+    /// As [`LeafMatrix::apply_to`]; once `observer` wants to stop the rest is left out, and `y` means nothing.
+    pub(crate) fn apply_until(
+        &self,
+        codes: &LeafCodes,
+        x: &[f64],
+        y: &mut [f64],
+        b: usize,
+        observer: &dyn Observer,
+    ) {
         if b == 0 {
             return;
         }
@@ -59,20 +87,14 @@ impl LeafMatrix {
         for from in (0..b).step_by(16) {
             let width = (b - from).min(16);
             for group in (0..self.trees()).step_by(GROUP) {
+                if observer.cancelled() {
+                    return;
+                }
                 let trees = group..(group + GROUP).min(self.trees());
-                let sums: Vec<Vec<f64>> = trees
-                    .clone()
-                    .into_par_iter()
-                    .with_max_len(1)
-                    .map(|t| {
-                        let mut sums = vec![0.0; self.tree_leaves()[t].count() * width];
-                        with_width!(width, leaf_sums, self.codes().tree(t), x, b, from, &mut sums);
-                        sums
-                    })
-                    .collect();
+                let sums = self.sums_of(trees.clone(), x, b, from..from + width);
                 y.par_chunks_mut(ROWS * b).enumerate().for_each(|(chunk, y)| {
                     for (t, sums) in trees.clone().zip(&sums) {
-                        with_width!(width, gather, &codes.tree(t)[chunk * ROWS..], sums, y, b, from);
+                        gather(&codes.tree(t)[chunk * ROWS..], sums, y, b, from, width);
                     }
                 });
             }
@@ -80,9 +102,48 @@ impl LeafMatrix {
         let trees = self.trees() as f64;
         y.par_chunks_mut(ROWS * b).for_each(|y| y.iter_mut().for_each(|v| *v /= trees));
     }
+
+    /// The sums of x over the leaves of each of these trees. A task has as many trees as their sums fit the cache, so
+    /// that a piece of x, once read, serves them all.
+    fn sums_of(&self, trees: Range<usize>, x: &[f64], b: usize, columns: Range<usize>) -> Vec<Vec<f64>> {
+        let (from, width) = (columns.start, columns.len());
+        let largest = trees.clone().map(|t| self.tree_leaves()[t].count()).max().unwrap_or(1);
+        let fit = SUMS / (largest * width * size_of::<f64>()).max(1);
+        let each = fit.clamp(1, trees.len().div_ceil(rayon::current_num_threads()));
+        let tasks: Vec<usize> = trees.clone().step_by(each).collect();
+        let sums: Vec<Vec<Vec<f64>>> = tasks
+            .into_par_iter()
+            .with_max_len(1)
+            .map(|first| {
+                let own = first..(first + each).min(trees.end);
+                let zeros = |t: usize| vec![0.0; self.tree_leaves()[t].count() * width];
+                let mut sums: Vec<Vec<f64>> = own.clone().map(zeros).collect();
+                for (chunk, x) in x.chunks(CHUNK * b).enumerate() {
+                    for (t, sums) in own.clone().zip(&mut sums) {
+                        leaf_sums(&self.codes().tree(t)[chunk * CHUNK..], x, b, from, sums, width);
+                    }
+                }
+                sums
+            })
+            .collect();
+        sums.into_iter().flatten().collect()
+    }
 }
 
-fn leaf_sums<const B: usize>(codes: &[u32], x: &[f64], b: usize, from: usize, sums: &mut [f64]) {
+in_wide_registers! {
+    fn leaf_sums(codes: &[u32], x: &[f64], b: usize, from: usize, sums: &mut [f64], width: usize) {
+        with_width!(width, add_to_leaves, codes, x, b, from, sums);
+    }
+}
+
+in_wide_registers! {
+    fn gather(codes: &[u32], sums: &[f64], y: &mut [f64], b: usize, from: usize, width: usize) {
+        with_width!(width, add_from_leaves, codes, sums, y, b, from);
+    }
+}
+
+#[inline(always)]
+fn add_to_leaves<const B: usize>(codes: &[u32], x: &[f64], b: usize, from: usize, sums: &mut [f64]) {
     let (sums, _) = sums.as_chunks_mut::<B>();
     for (&leaf, x) in codes.iter().zip(x.chunks_exact(b)) {
         let sum = &mut sums[leaf as usize];
@@ -93,7 +154,8 @@ fn leaf_sums<const B: usize>(codes: &[u32], x: &[f64], b: usize, from: usize, su
     }
 }
 
-fn gather<const B: usize>(codes: &[u32], sums: &[f64], y: &mut [f64], b: usize, from: usize) {
+#[inline(always)]
+fn add_from_leaves<const B: usize>(codes: &[u32], sums: &[f64], y: &mut [f64], b: usize, from: usize) {
     let (sums, _) = sums.as_chunks::<B>();
     for (&leaf, y) in codes.iter().zip(y.chunks_exact_mut(b)) {
         let sum = &sums[leaf as usize];

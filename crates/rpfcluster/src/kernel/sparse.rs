@@ -4,7 +4,7 @@ use super::codes::LeafCodes;
 use super::count::{Counted, count_rows, count_training};
 use super::leaf_matrix::LeafMatrix;
 use crate::error::{Result, parameter};
-use crate::observe::{Observer, Silent};
+use crate::observe::{Observer, Silent, check};
 
 /// Part of the kernel: for each row the columns with a similarity of at least the threshold, ascending, and in how
 /// many trees the two share a leaf. The diagonal is there.
@@ -34,6 +34,21 @@ impl SparseKernel {
     /// Number of pairs kept, both directions and the diagonal counted.
     pub fn pairs(&self) -> usize {
         self.indices.len()
+    }
+
+    /// The pairs with a similarity of at least a higher `threshold`, which need no second count.
+    pub fn at_least(&self, threshold: f64) -> Result<SparseKernel> {
+        let least = least_count(threshold, self.trees)?;
+        let mut kept = SparseKernel { starts: vec![0], indices: Vec::new(), counts: Vec::new(), ..*self };
+        for row in 0..self.rows {
+            let (columns, shared) = self.row(row);
+            for (column, count) in columns.iter().zip(shared).filter(|(_, count)| **count >= least) {
+                kept.indices.push(*column);
+                kept.counts.push(*count);
+            }
+            kept.starts.push(kept.indices.len());
+        }
+        Ok(kept)
     }
 }
 
@@ -98,6 +113,7 @@ impl LeafMatrix {
         };
         let mut rows = order.iter();
         for chunk in chunks {
+            check(observer)?;
             let mut from = 0;
             for (&length, &row) in chunk.lengths.iter().zip(&mut rows) {
                 let to = from + length as usize;
@@ -129,6 +145,7 @@ impl LeafMatrix {
             trees: self.trees(),
         };
         for chunk in chunks {
+            check(observer)?;
             for &length in &chunk.lengths {
                 kernel.starts.push(kernel.starts[kernel.starts.len() - 1] + length as usize);
             }

@@ -4,7 +4,7 @@ use super::codes::LeafCodes;
 use super::count::{Counted, count_rows, count_training};
 use super::leaf_matrix::LeafMatrix;
 use crate::error::{Result, parameter};
-use crate::observe::{Observer, Silent};
+use crate::observe::{Observer, Silent, check};
 
 /// A row that has fewer than k co-leaf neighbours is filled up with this.
 const NOBODY: u32 = u32::MAX;
@@ -57,13 +57,15 @@ impl LeafMatrix {
         })?;
         let mut indices = vec![NOBODY; self.n() * k];
         let mut counts = vec![0u16; self.n() * k];
-        let order = self.tree_leaves()[0].members.iter();
-        for (&row, (js, cs)) in
-            order.zip(chunks.iter().flat_map(|c| c.indices.chunks(k).zip(c.counts.chunks(k))))
-        {
-            let at = row as usize * k;
-            indices[at..at + k].copy_from_slice(js);
-            counts[at..at + k].copy_from_slice(cs);
+        let mut order = self.tree_leaves()[0].members.iter();
+        for chunk in chunks {
+            check(observer)?;
+            let picked = chunk.indices.chunks(k).zip(chunk.counts.chunks(k));
+            for ((js, cs), &row) in picked.zip(&mut order) {
+                let at = row as usize * k;
+                indices[at..at + k].copy_from_slice(js);
+                counts[at..at + k].copy_from_slice(cs);
+            }
         }
         Ok(Neighbors { n: self.n(), k, trees: self.trees(), indices, counts })
     }
@@ -77,6 +79,7 @@ impl LeafMatrix {
         let mut all =
             Neighbors { n: codes.n(), k, trees: self.trees(), indices: Vec::new(), counts: Vec::new() };
         for chunk in chunks {
+            check(observer)?;
             all.indices.extend(chunk.indices);
             all.counts.extend(chunk.counts);
         }

@@ -9,10 +9,10 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::lloyd::inertia;
+use super::lloyd::{ASK, inertia};
 use super::{KMeans, KMeansFit, Rows, best, init, lloyd, squared_distance};
 use crate::error::{Error, Result};
-use crate::observe::{Observer, Stage, check};
+use crate::observe::{Observer, Silent, Stage, check};
 
 /// Parameters of Hartigan and Wong's k-means; defaults are the paper's.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -55,13 +55,14 @@ impl HartiganWong {
     pub fn fit(&self, data: &[f64], d: usize, observer: &dyn Observer) -> Result<KMeansFit> {
         self.validate()?;
         let rows = Rows::new(data, d)?;
-        rows.check_k(self.k)?;
+        rows.check_k(self.k, observer)?;
         let fits: Result<Vec<KMeansFit>> = (0..self.restarts as u64)
             .into_par_iter()
             .map(|restart| {
                 check(observer)?;
-                let start = init::plus_plus(rows, self.k, self.seed, restart);
-                let fit = self.finish(rows, lloyd::run(rows, start, &self.lloyd()));
+                let start = init::plus_plus(rows, self.k, (self.seed, restart), observer)?;
+                let begun = lloyd::run(rows, start, &self.lloyd(), observer)?;
+                let fit = self.finish(rows, begun, observer)?;
                 observer.advance(Stage::Label, 1);
                 Ok(fit)
             })
@@ -75,28 +76,29 @@ impl HartiganWong {
     pub fn fit_from(&self, data: &[f64], d: usize, centers: &[f64]) -> Result<KMeansFit> {
         self.validate()?;
         let rows = Rows::new(data, d)?;
-        rows.check_k(self.k)?;
+        rows.check_k(self.k, &Silent)?;
         if centers.len() != self.k * d {
             return Err(Error::Shape { len: centers.len(), n: self.k, d });
         }
-        let mut fit = self.finish(rows, lloyd::run(rows, centers.to_vec(), &self.lloyd()));
+        let begun = lloyd::run(rows, centers.to_vec(), &self.lloyd(), &Silent)?;
+        let mut fit = self.finish(rows, begun, &Silent)?;
         fit.relabel(d);
         Ok(fit)
     }
 
     /// AS 136 from the end of a Lloyd run.
-    fn finish(&self, rows: Rows, lloyd: KMeansFit) -> KMeansFit {
+    fn finish(&self, rows: Rows, lloyd: KMeansFit, observer: &dyn Observer) -> Result<KMeansFit> {
         if self.k < 2 {
-            return lloyd;
+            return Ok(lloyd);
         }
         let mut state = State::new(rows, &lloyd, self.k);
         let mut rounds = 0;
         while rounds < self.max_iterations {
             rounds += 1;
-            if state.optimal_transfer() {
+            if state.optimal_transfer(observer)? {
                 break;
             }
-            state.quick_transfer();
+            state.quick_transfer(observer)?;
             if self.k == 2 {
                 // With two clusters the quick stage has looked at every possible transfer.
                 break;
@@ -106,9 +108,9 @@ impl HartiganWong {
         let inertia = inertia(rows, &centers, &state.own);
         if inertia > lloyd.inertia {
             // Only rounding can get here: transfers never raise the sum of squares.
-            return lloyd;
+            return Ok(lloyd);
         }
-        KMeansFit { labels: state.own, centers, inertia, iterations: lloyd.iterations + rounds }
+        Ok(KMeansFit { labels: state.own, centers, inertia, iterations: lloyd.iterations + rounds })
     }
 }
 
@@ -205,7 +207,7 @@ impl<'a> State<'a> {
     }
 
     /// One pass over all rows against the live set; true when no row moved during a whole round.
-    fn optimal_transfer(&mut self) -> bool {
+    fn optimal_transfer(&mut self, observer: &dyn Observer) -> Result<bool> {
         let n = self.rows.n();
         for c in 0..self.k {
             // A cluster changed by the quick stage is live for the whole pass.
@@ -214,6 +216,9 @@ impl<'a> State<'a> {
             }
         }
         for i in 0..n {
+            if i.is_multiple_of(ASK) {
+                check(observer)?;
+            }
             self.quiet += 1;
             let from = self.own[i] as usize;
             if self.counts[from] > 1 {
@@ -245,18 +250,18 @@ impl<'a> State<'a> {
                 }
             }
             if self.quiet == n {
-                return true;
+                return Ok(true);
             }
         }
         for c in 0..self.k {
             self.touched[c] = false;
             self.live[c] = self.live[c].saturating_sub(n);
         }
-        false
+        Ok(false)
     }
 
     /// Swaps rows between their closest and second closest clusters until a whole round brings none.
-    fn quick_transfer(&mut self) {
+    fn quick_transfer(&mut self, observer: &dyn Observer) -> Result<()> {
         let n = self.rows.n();
         // Far more steps than any data needs; ties in exact arithmetic must not turn into a loop.
         let cap = n.saturating_mul(50);
@@ -266,6 +271,9 @@ impl<'a> State<'a> {
         let mut until: Vec<usize> = self.changed_at.iter().map(|at| at.map_or(0, |row| row + 1)).collect();
         'rounds: loop {
             for i in 0..n {
+                if i.is_multiple_of(ASK) {
+                    check(observer)?;
+                }
                 quiet += 1;
                 step += 1;
                 if step >= cap {
@@ -297,6 +305,7 @@ impl<'a> State<'a> {
         for (at, end) in self.changed_at.iter_mut().zip(until) {
             *at = if end > 0 { Some(0) } else { None };
         }
+        Ok(())
     }
 
     /// The means of the final clusters, free of the rounding that single updates add up.

@@ -4,10 +4,17 @@ use rayon::prelude::*;
 
 use super::lloyd::CHUNK;
 use super::{Rows, squared_distance};
+use crate::error::Result;
+use crate::observe::{Observer, check};
 use crate::rng::{Purpose, Stream};
 
 /// k centers drawn with probability proportional to the squared distance from those drawn before.
-pub(crate) fn plus_plus(rows: Rows, k: usize, seed: u64, restart: u64) -> Vec<f64> {
+pub(crate) fn plus_plus(
+    rows: Rows,
+    k: usize,
+    (seed, restart): (u64, u64),
+    observer: &dyn Observer,
+) -> Result<Vec<f64>> {
     let (n, d) = (rows.n(), rows.d);
     let mut stream = Stream::new(seed, Purpose::KMeans, restart, 0);
     let candidates = 2 + (k as f64).ln() as usize;
@@ -18,6 +25,7 @@ pub(crate) fn plus_plus(rows: Rows, k: usize, seed: u64, restart: u64) -> Vec<f6
     while centers.len() < k * d {
         let mut choice: Option<(f64, Vec<f64>, usize)> = None;
         for _ in 0..candidates {
+            check(observer)?;
             let pick = draw(&nearest, stream.uniform() * total);
             let mut trial = nearest.clone();
             let potential = lower(rows, rows.row(pick), &mut trial);
@@ -30,7 +38,7 @@ pub(crate) fn plus_plus(rows: Rows, k: usize, seed: u64, restart: u64) -> Vec<f6
         nearest = trial;
         total = potential;
     }
-    centers
+    Ok(centers)
 }
 
 /// Lowers each row's squared distance to that from `center`; returns the sum, added up chunk by chunk.

@@ -7,9 +7,13 @@
 use rayon::prelude::*;
 
 use super::{KMeans, KMeansFit, Rows, squared_distance};
+use crate::error::Result;
+use crate::observe::{Observer, check};
 
 /// Rows of one chunk.
 pub(super) const CHUNK: usize = 2048;
+/// Rows after which it is asked whether to go on.
+pub(super) const ASK: usize = 128;
 /// Bounds give way by this much of the scale, so that rounding cannot make them wrong.
 const SLACK: f64 = 1e-12;
 
@@ -29,7 +33,12 @@ struct Bounds {
 
 /// Runs from the given centers until nothing changes, the centers rest, or the cap. Labels keep the numbers of
 /// the centers.
-pub(super) fn run(rows: Rows, mut centers: Vec<f64>, params: &KMeans) -> KMeansFit {
+pub(super) fn run(
+    rows: Rows,
+    mut centers: Vec<f64>,
+    params: &KMeans,
+    observer: &dyn Observer,
+) -> Result<KMeansFit> {
     let (n, d, k) = (rows.n(), rows.d, params.k);
     let (variance, scale) = spread(rows);
     let rest = params.tolerance * variance;
@@ -42,7 +51,8 @@ pub(super) fn run(rows: Rows, mut centers: Vec<f64>, params: &KMeans) -> KMeansF
     loop {
         iterations += 1;
         let half_gap = half_gaps(&centers, d);
-        let mut round = assign(rows, &centers, &half_gap, &mut bounds);
+        let mut round = assign(rows, &centers, &half_gap, &mut bounds, observer);
+        check(observer)?;
         fill_empty(rows, &centers, &mut bounds, &mut round);
         let fresh = means(&round, &centers, d);
         let shifts: Vec<f64> = fresh
@@ -58,7 +68,7 @@ pub(super) fn run(rows: Rows, mut centers: Vec<f64>, params: &KMeans) -> KMeansF
         loosen(&shifts, SLACK * scale, &mut bounds, k);
     }
     let inertia = inertia(rows, &centers, &bounds.labels);
-    KMeansFit { labels: bounds.labels, centers, inertia, iterations }
+    Ok(KMeansFit { labels: bounds.labels, centers, inertia, iterations })
 }
 
 /// The mean variance of a column, and the largest absolute value.
@@ -88,8 +98,15 @@ fn half_gaps(centers: &[f64], d: usize) -> Vec<f64> {
         .collect()
 }
 
-/// Gives each row its nearest center (ties: its own, then the lowest number) and adds the rows up.
-fn assign(rows: Rows, centers: &[f64], half_gap: &[f64], bounds: &mut Bounds) -> Sums {
+/// Gives each row its nearest center (ties: its own, then the lowest number) and adds the rows up. Rows are left out
+/// once `observer` wants to stop.
+fn assign(
+    rows: Rows,
+    centers: &[f64],
+    half_gap: &[f64],
+    bounds: &mut Bounds,
+    observer: &dyn Observer,
+) -> Sums {
     let (d, k) = (rows.d, half_gap.len());
     let partial: Vec<Sums> = bounds
         .labels
@@ -100,6 +117,9 @@ fn assign(rows: Rows, centers: &[f64], half_gap: &[f64], bounds: &mut Bounds) ->
         .map(|(((labels, upper), lower), data)| {
             let mut part = Sums { sums: vec![0.0; k * d], counts: vec![0; k], changed: false };
             for (i, row) in data.chunks_exact(d).enumerate() {
+                if i.is_multiple_of(ASK) && observer.cancelled() {
+                    break;
+                }
                 let own = labels[i] as usize;
                 let mut search = own >= k;
                 if !search {

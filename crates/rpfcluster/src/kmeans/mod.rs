@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, parameter};
-use crate::observe::{Observer, Stage, check};
+use crate::observe::{Observer, Silent, Stage, check};
 use crate::rng::sample_rows;
 
 pub use hartigan_wong::HartiganWong;
@@ -93,21 +93,24 @@ impl<'a> Rows<'a> {
     }
 
     /// Distinct rows, counted up to `enough`.
-    fn distinct(&self, enough: usize) -> usize {
+    fn distinct(&self, enough: usize, observer: &dyn Observer) -> Result<usize> {
         let mut found: Vec<&[f64]> = Vec::new();
-        for row in self.data.chunks_exact(self.d) {
+        for (i, row) in self.data.chunks_exact(self.d).enumerate() {
             if found.len() == enough {
                 break;
+            }
+            if i.is_multiple_of(lloyd::ASK) {
+                check(observer)?;
             }
             if !found.contains(&row) {
                 found.push(row);
             }
         }
-        found.len()
+        Ok(found.len())
     }
 
-    fn check_k(&self, k: usize) -> Result<()> {
-        let distinct = self.distinct(k);
+    fn check_k(&self, k: usize, observer: &dyn Observer) -> Result<()> {
+        let distinct = self.distinct(k, observer)?;
         if distinct < k { Err(Error::TooManyClusters { k, distinct }) } else { Ok(()) }
     }
 }
@@ -140,19 +143,17 @@ impl KMeans {
     pub fn fit(&self, data: &[f64], d: usize, observer: &dyn Observer) -> Result<KMeansFit> {
         self.validate()?;
         let rows = Rows::new(data, d)?;
-        rows.check_k(self.k)?;
+        rows.check_k(self.k, observer)?;
         let n = rows.n();
         if n > MANY_ROWS {
             let picked = sample_rows(self.seed, n, SAMPLE);
             let part: Vec<f64> = picked.iter().flat_map(|i| rows.row(*i as usize).iter().copied()).collect();
             let sample = Rows { data: &part, d };
-            if sample.distinct(self.k) == self.k {
+            if sample.distinct(self.k, observer)? == self.k {
                 let mut tried = self.restarts_on(sample, observer)?;
                 tried.truncate(POLISHED);
-                let polished: Result<Vec<KMeansFit>> = tried
-                    .into_iter()
-                    .map(|fit| check(observer).map(|()| lloyd::run(rows, fit.centers, self)))
-                    .collect();
+                let polished: Result<Vec<KMeansFit>> =
+                    tried.into_iter().map(|fit| lloyd::run(rows, fit.centers, self, observer)).collect();
                 return Ok(best(polished?));
             }
         }
@@ -163,11 +164,11 @@ impl KMeans {
     pub fn fit_from(&self, data: &[f64], d: usize, centers: &[f64]) -> Result<KMeansFit> {
         self.validate()?;
         let rows = Rows::new(data, d)?;
-        rows.check_k(self.k)?;
+        rows.check_k(self.k, &Silent)?;
         if centers.len() != self.k * d {
             return Err(Error::Shape { len: centers.len(), n: self.k, d });
         }
-        let mut fit = lloyd::run(rows, centers.to_vec(), self);
+        let mut fit = lloyd::run(rows, centers.to_vec(), self, &Silent)?;
         fit.relabel(d);
         Ok(fit)
     }
@@ -178,7 +179,8 @@ impl KMeans {
             .into_par_iter()
             .map(|restart| {
                 check(observer)?;
-                let fit = lloyd::run(rows, init::plus_plus(rows, self.k, self.seed, restart), self);
+                let start = init::plus_plus(rows, self.k, (self.seed, restart), observer)?;
+                let fit = lloyd::run(rows, start, self, observer)?;
                 observer.advance(Stage::Label, 1);
                 Ok(fit)
             })

@@ -108,21 +108,26 @@ impl Solver<'_> {
     }
 
     /// Completes T for the columns in z[0], z[1], which are the basis columns from `first` on.
-    fn project(&mut self, first: usize, width: usize) {
+    fn project(&mut self, first: usize, width: usize) -> Result<()> {
         let n = self.operator.n();
         let degrees = self.operator.degrees();
         // T needs D^1/2 z[1]; z[2] is free at this moment.
         let (one, two) = self.z.split_at_mut(2);
         two[0][..n * width].copy_from_slice(&one[1][..n * width]);
         scale_rows(&mut two[0][..n * width], width, |i| degrees[i].sqrt());
-        let h =
-            gram(Block::new(&self.v, self.stride, self.used), Block::new(&two[0][..n * width], width, width));
+        let h = gram(
+            Block::new(&self.v, self.stride, self.used),
+            Block::new(&two[0][..n * width], width, width),
+            self.observer,
+        );
+        check(self.observer)?;
         for i in 0..self.used {
             for j in 0..width {
                 self.t[i * self.stride + first + j] = h[i * width + j];
                 self.t[(first + j) * self.stride + i] = h[i * width + j];
             }
         }
+        Ok(())
     }
 
     /// From z[0] and z[1] = P z[0]: the filtered block, orthonormal, becomes the next columns of the basis.
@@ -141,7 +146,7 @@ impl Solver<'_> {
         let mut w = std::mem::take(&mut self.z[1]);
         scale_rows(&mut w[..n * width], width, |i| degrees[i].sqrt());
         let basis = Block::new(&self.v, self.stride, self.used);
-        let done = orthonormalise(basis, &mut w[..n * width], width, &mut self.fresh);
+        let done = orthonormalise(basis, &mut w[..n * width], width, &mut self.fresh, self.observer);
         unpack(&w[..n * width], width, &mut self.v, self.stride, self.used);
         self.z[1] = w;
         self.used += width;
@@ -161,7 +166,8 @@ impl Solver<'_> {
         for (row, from) in y.chunks_exact_mut(keep).zip(vectors.chunks_exact(p)) {
             row.copy_from_slice(&from[..keep]);
         }
-        rotate(&mut self.v, self.stride, p, &y, keep);
+        rotate(&mut self.v, self.stride, p, (&y, keep), self.observer);
+        check(self.observer)?;
         values.truncate(keep);
         self.t.fill(0.0);
         for (i, value) in values.iter().enumerate() {
@@ -248,7 +254,7 @@ pub(crate) fn largest(operator: &Operator, wanted: &Wanted, observer: &dyn Obser
     let keep = (stride - 2 * width).max(width);
     let all: Vec<usize> = (0..width).collect();
     s.load(&all)?;
-    s.project(0, width);
+    s.project(0, width)?;
     let mut values = s.ritz(keep)?;
     let mut locked: Vec<Option<f64>> = vec![None; width];
     let mut residuals = vec![f64::INFINITY; width];
@@ -296,7 +302,7 @@ pub(crate) fn largest(operator: &Operator, wanted: &Wanted, observer: &dyn Obser
             let first = s.used - block;
             let columns: Vec<usize> = (first..s.used).collect();
             s.load(&columns)?;
-            s.project(first, block);
+            s.project(first, block)?;
             if s.products >= wanted.max_iterations {
                 block = 0;
             }
@@ -331,7 +337,7 @@ fn start(s: &mut Solver, wanted: &Wanted, width: usize) -> Result<()> {
             row[1..1 + taken].copy_from_slice(&from[1..1 + taken]);
         }
     }
-    let done = orthonormalise(Block::new(&s.v, s.stride, 0), &mut w, width, &mut s.fresh);
+    let done = orthonormalise(Block::new(&s.v, s.stride, 0), &mut w, width, &mut s.fresh, s.observer);
     unpack(&w, width, &mut s.v, s.stride, 0);
     s.used = width;
     s.z[0] = w;

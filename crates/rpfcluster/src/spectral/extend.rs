@@ -23,13 +23,18 @@ pub(crate) fn loadings(embedding: &Embedding) -> Vec<f64> {
 
 /// The embedding of rows given by their leaf numbers under the `linear` affinity.
 pub(crate) fn linear(leaves: &LeafMatrix, codes: &LeafCodes, loadings: &[f64], k: usize) -> Vec<f64> {
+    // A column of ones beside the loadings: its product is the degree.
+    let wide = k + 1;
+    let mut with_ones = vec![1.0; leaves.n() * wide];
+    with_ones.par_chunks_mut(wide).zip(loadings.par_chunks(k)).for_each(|(to, from)| {
+        to[..k].copy_from_slice(from);
+    });
+    let mut sums = vec![0.0; codes.n() * wide];
+    leaves.apply_to(codes, &with_ones, &mut sums, wide);
     let mut out = vec![0.0; codes.n() * k];
-    leaves.apply_to(codes, loadings, &mut out, k);
-    let trees = leaves.trees();
-    out.par_chunks_mut(k).enumerate().for_each(|(row, out)| {
-        let degree: f64 = (0..trees).map(|t| leaves.members(t, codes.get(row, t)).len() as f64).sum::<f64>();
-        let scale = 1.0 / (degree / trees as f64).sqrt();
-        out.iter_mut().for_each(|v| *v *= scale);
+    out.par_chunks_mut(k).zip(sums.par_chunks(wide)).for_each(|(out, sums)| {
+        let scale = 1.0 / sums[k].sqrt();
+        out.iter_mut().zip(sums).for_each(|(o, s)| *o = s * scale);
     });
     out
 }

@@ -25,7 +25,7 @@ use operator::Operator;
 
 use crate::affinity::Affinity;
 use crate::error::{Error, Result};
-use crate::observe::{Observer, Stage};
+use crate::observe::{Observer, Stage, check};
 use crate::rng::{Purpose, Stream};
 
 pub use ncut::ncut_value;
@@ -107,10 +107,15 @@ impl Embedding {
             let scale = if degree > 0.0 { 1.0 / degree.sqrt() } else { 0.0 };
             out.extend(self.row(i)[1..].iter().map(|v| v * scale));
         }
-        for column in 0..width {
-            let square = (0..n).fold(0.0, |s, i| s + out[i * width + column] * out[i * width + column]);
-            let scale = if square > 0.0 { (n as f64 / square).sqrt() } else { 0.0 };
-            (0..n).for_each(|i| out[i * width + column] *= scale);
+        // Row by row, whatever the width: a column alone would pass over the whole memory.
+        let mut squares = vec![0.0; width];
+        for row in out.chunks_exact(width.max(1)) {
+            squares.iter_mut().zip(row).for_each(|(s, v)| *s += v * v);
+        }
+        let scale = |square: &f64| if *square > 0.0 { (n as f64 / square).sqrt() } else { 0.0 };
+        let scales: Vec<f64> = squares.iter().map(scale).collect();
+        for row in out.chunks_exact_mut(width.max(1)) {
+            row.iter_mut().zip(&scales).for_each(|(v, s)| *v *= s);
         }
         out
     }
@@ -146,9 +151,13 @@ pub fn embed(
     if params.k > n {
         return Err(Error::TooManyClusters { k: params.k, distinct: n });
     }
+    let watched = affinity.watched(observer);
+    let affinity = watched.as_deref().unwrap_or(affinity);
     observer.begin(Stage::Spectral, params.max_iterations as u64);
     let embedding = pieces::embed(affinity, params, hints, observer);
     observer.end(Stage::Spectral);
+    // Work that was left out is neither a result nor a fault of the data.
+    check(observer)?;
     let mut embedding = embedding?;
     fix_signs(&mut embedding.vectors, params.k);
     Ok(embedding)
@@ -176,17 +185,22 @@ pub fn label(
             expected: params.k,
         });
     }
+    let watched = affinity.watched(observer);
+    let affinity = watched.as_deref().unwrap_or(affinity);
     // Fewer different rows than clusters have a rank below k, and vectors that mean nothing.
     if params.k > 1 && embedding.eigenvalues.last().is_some_and(|last| *last <= SILENT) {
         let distinct = distinct_rows(affinity);
+        check(observer)?;
         if distinct < params.k {
             return Err(Error::TooManyClusters { k: params.k, distinct });
         }
     }
-    match params.method {
+    let labels = match params.method {
         Method::Kway => kway::label(embedding, params, observer),
         Method::Ncut => ncut::label(affinity, embedding, params, observer),
-    }
+    };
+    check(observer)?;
+    labels
 }
 
 /// [`embed`] and [`label`] in one call.
@@ -241,7 +255,7 @@ fn largest(
                     remedy: "use the block solver".to_string(),
                 });
             }
-            dense::largest(&operator, m)?
+            dense::largest(&operator, m, observer)?
         }
     };
     Ok((pairs, operator.into_degrees(), solver))

@@ -39,7 +39,7 @@ pub(super) fn label(
         let split = match (enough, rows.len() == embedding.n() && embedding.k() >= 2) {
             (true, _) => None,
             (false, true) => Some(by_vector(affinity, &embedding.vectors, embedding.k(), &embedding.degrees)),
-            (false, false) => split(affinity, &rows, params, observer)?,
+            (false, false) => split(affinity, embedding, &rows, params, observer)?,
         };
         parts.push(Part { rows, split });
     }
@@ -62,7 +62,7 @@ pub(super) fn label(
         let mut made = Vec::with_capacity(2);
         for rows in [pick(true), pick(false)] {
             // After the last cut nobody asks how the parts would split.
-            let split = if last { None } else { split(affinity, &rows, params, observer)? };
+            let split = if last { None } else { split(affinity, embedding, &rows, params, observer)? };
             made.push(Part { rows, split });
         }
         if let Some(second) = made.pop() {
@@ -84,9 +84,11 @@ pub(super) fn label(
     Ok(labels)
 }
 
-/// The best split of these rows, `None` when there is only one.
+/// The best split of these rows, `None` when there is only one. The eigenvectors of the whole, seen on these rows only,
+/// hold most of what splits them further: the search for their own begins there.
 fn split(
     affinity: &dyn Affinity,
+    whole: &Embedding,
     rows: &[u32],
     params: &SpectralParams,
     observer: &dyn Observer,
@@ -101,7 +103,8 @@ fn split(
         let two = pieces.merge_into_largest(2);
         return Ok(Some((two.of.iter().map(|c| *c == 0).collect(), 0.0)));
     }
-    let (pairs, degrees, _) = largest(part.as_ref(), 2, params, None, observer)?;
+    let start: Vec<f64> = rows.iter().flat_map(|row| whole.row(*row as usize)).copied().collect();
+    let (pairs, degrees, _) = largest(part.as_ref(), 2, params, Some((&start, whole.k())), observer)?;
     Ok(Some(by_vector(part.as_ref(), &pairs.vectors, 2, &degrees)))
 }
 

@@ -6,10 +6,12 @@
 //! orthonormal vectors `C W^-1/2 U Λ^-1/2`. With every point a landmark this is the exact answer (as far as the
 //! similarity is positive semi-definite). Directions of W below a share of its largest eigenvalue are dropped.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
-use super::dense::symmetric;
-use super::tall::{Block, CHUNK, gram};
+use super::dense::symmetric_observed;
+use super::tall::{Block, CHUNK, gram_observed};
 use super::{Pairs, SpectralParams};
 use crate::affinity::Affinity;
 use crate::error::{Error, Result};
@@ -47,8 +49,8 @@ pub(super) fn largest(
         .filter(|(row, i)| landmarks.binary_search(i).is_err() && row.iter().all(|v| *v <= floor))
         .count();
 
-    let inner = landmark_rows(&c, &landmarks);
-    let (values, vectors) = symmetric(&inner, width)?;
+    let inner = Arc::new(landmark_rows(&c, &landmarks));
+    let (values, vectors) = symmetric_observed(inner, width, observer)?;
     let seen: Vec<f64> = landmarks.iter().map(|l| exact_degrees[*l as usize]).collect();
     let weights = solve(&values, &vectors, params.rank_cut, &seen);
     let mut degrees: Vec<f64> = c
@@ -68,8 +70,8 @@ pub(super) fn largest(
         }
     });
     check(observer)?;
-    let inner = landmark_rows(&c, &landmarks);
-    let (values, vectors) = symmetric(&inner, width)?;
+    let inner = Arc::new(landmark_rows(&c, &landmarks));
+    let (values, vectors) = symmetric_observed(inner, width, observer)?;
     let rank = values.iter().filter(|v| kept(**v, values[0], params.rank_cut)).count();
     if rank < m {
         return Err(Error::Numerical {
@@ -86,10 +88,9 @@ pub(super) fn largest(
             *f = from[j] / values[j].sqrt();
         }
     }
-    let square = gram(Block::new(&c, width, width), Block::new(&c, width, width));
-    check(observer)?;
-    let small = sandwich(&square, &factor, width, rank);
-    let (mut top, turn) = symmetric(&small, rank)?;
+    let square = gram_observed(Block::new(&c, width, width), Block::new(&c, width, width), observer);
+    let small = Arc::new(sandwich(&square, &factor, (width, rank), observer)?);
+    let (mut top, turn) = symmetric_observed(small, rank, observer)?;
     top.truncate(m);
     // The map from similarities to vectors: F U Λ^-1/2, width x m.
     let mut map = vec![0.0; width * m];
@@ -101,6 +102,9 @@ pub(super) fn largest(
     }
     let mut out = vec![0.0; n * m];
     out.par_chunks_mut(CHUNK * m).zip(c.par_chunks(CHUNK * width)).for_each(|(rows, from)| {
+        if observer.cancelled() {
+            return;
+        }
         for (row, similarity) in rows.chunks_exact_mut(m).zip(from.chunks_exact(width)) {
             for (s, line) in similarity.iter().zip(map.chunks_exact(m)) {
                 for (o, v) in row.iter_mut().zip(line) {
@@ -164,14 +168,23 @@ fn solve(values: &[f64], vectors: &[f64], rank_cut: f64, x: &[f64]) -> Vec<f64> 
 }
 
 /// `Fᵀ G F` for a symmetric G of `width` and F of width x rank.
-fn sandwich(g: &[f64], f: &[f64], width: usize, rank: usize) -> Vec<f64> {
+fn sandwich(
+    g: &[f64],
+    f: &[f64],
+    (width, rank): (usize, usize),
+    observer: &dyn Observer,
+) -> Result<Vec<f64>> {
     let mut product = vec![0.0; width * rank];
     product.par_chunks_mut(rank).zip(g.par_chunks(width)).for_each(|(row, line)| {
+        if observer.cancelled() {
+            return;
+        }
         for (a, from) in line.iter().zip(f.chunks_exact(rank)) {
             for (o, v) in row.iter_mut().zip(from) {
                 *o += a * v;
             }
         }
     });
-    gram(Block::new(f, rank, rank), Block::new(&product, rank, rank))
+    let small = gram_observed(Block::new(f, rank, rank), Block::new(&product, rank, rank), observer);
+    check(observer).map(|()| small)
 }

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use super::dense::symmetric;
 use super::tall::{Block, CHUNK, gram, rotate, subtract};
 use crate::error::{Error, Result};
+use crate::observe::{Observer, check};
 use crate::rng::{Purpose, Stream};
 
 /// Passes before giving up; two or three are usual.
@@ -47,15 +48,23 @@ impl Fresh {
 
 /// Orthonormalises the dense n x width block `w` against the orthonormal columns of `basis` and in itself.
 /// `basis.columns + width` must not exceed n.
-pub(crate) fn orthonormalise(basis: Block, w: &mut [f64], width: usize, fresh: &mut Fresh) -> Result<()> {
+pub(crate) fn orthonormalise(
+    basis: Block,
+    w: &mut [f64],
+    width: usize,
+    fresh: &mut Fresh,
+    observer: &dyn Observer,
+) -> Result<()> {
     for pass in 0..PASSES {
+        check(observer)?;
         let mut overlap: f64 = 0.0;
         if basis.columns > 0 {
-            let h = gram(basis, Block::new(w, width, width));
-            subtract(basis, &h, w, width);
+            let h = gram(basis, Block::new(w, width, width), observer);
+            subtract(basis, &h, w, width, observer);
             overlap = h.iter().fold(0.0, |most, v| most.max(v.abs()));
         }
-        let mut g = gram(Block::new(w, width, width), Block::new(w, width, width));
+        let mut g = gram(Block::new(w, width, width), Block::new(w, width, width), observer);
+        check(observer)?;
         let norms: Vec<f64> = (0..width).map(|j| g[j * width + j].max(0.0).sqrt()).collect();
         // A column that is nothing but rounding beside the others has no direction left.
         let longest = norms.iter().fold(0.0f64, |most, v| most.max(*v));
@@ -84,7 +93,7 @@ pub(crate) fn orthonormalise(basis: Block, w: &mut [f64], width: usize, fresh: &
                 }
             }
         }
-        rotate(w, width, width, &m, width);
+        rotate(w, width, width, (&m, width), observer);
         if !vanished.is_empty() {
             fresh.fill(w, width, &vanished);
             continue;

@@ -15,6 +15,7 @@ pub(super) fn embed(
     hints: &Hints,
     observer: &dyn Observer,
 ) -> Result<Embedding> {
+    let start = hints.start.filter(|s| s.n() == affinity.n() && s.columns.len() == 1);
     match affinity.components() {
         Some(found) if found.count() > params.k => {
             let merged = match hints.similarity {
@@ -24,10 +25,9 @@ pub(super) fn embed(
             Ok(one_column_each(affinity, &merged))
         }
         Some(found) if found.count() == params.k && params.k > 1 => Ok(one_column_each(affinity, &found)),
-        Some(found) if found.count() > 1 => shared_out(affinity, &found, params, observer),
+        Some(found) if found.count() > 1 => shared_out(affinity, &found, params, start, observer),
         _ => {
             let n = affinity.n();
-            let start = hints.start.filter(|s| s.n() == n && s.columns.len() == 1);
             let start = start.map(|s| (s.vectors.as_slice(), s.k()));
             let (pairs, degrees, solver) = largest(affinity, params.k, params, start, observer)?;
             Ok(Embedding {
@@ -81,6 +81,7 @@ fn shared_out(
     affinity: &dyn Affinity,
     pieces: &Components,
     params: &SpectralParams,
+    start: Option<&Embedding>,
     observer: &dyn Observer,
 ) -> Result<Embedding> {
     let (n, k) = (affinity.n(), params.k);
@@ -95,8 +96,11 @@ fn shared_out(
         // Landmarks are shared out by size, but no piece goes without.
         let share = (params.landmarks as u128 * own.len() as u128).div_ceil(n as u128) as usize;
         inner.landmarks = share.max(2 * (spare + 1));
+        let own_start = start.map(|s| (s.k(), own.iter().flat_map(|row| s.row(*row as usize)).copied()));
+        let own_start: Option<(usize, Vec<f64>)> = own_start.map(|(k, rows)| (k, rows.collect()));
+        let own_start = own_start.as_ref().map(|(k, rows)| (rows.as_slice(), *k));
         let (pairs, own_degrees, solver) =
-            largest(part.as_ref(), (spare + 1).min(own.len()), &inner, None, observer)?;
+            largest(part.as_ref(), (spare + 1).min(own.len()), &inner, own_start, observer)?;
         for (row, d) in own.iter().zip(own_degrees) {
             degrees[*row as usize] = d;
         }

@@ -6,14 +6,26 @@ pub fn fix_signs(vectors: &mut [f64], m: usize) {
     if m == 0 {
         return;
     }
-    for j in 0..m {
-        let column = || vectors.iter().skip(j).step_by(m);
-        let largest = column().fold(0.0f64, |most, v| most.max(v.abs()));
-        let negative = column().find(|v| v.abs() >= largest * (1.0 - 1e-9)).is_some_and(|v| *v < 0.0);
-        if negative {
-            for v in vectors.iter_mut().skip(j).step_by(m) {
-                *v = -*v;
+    // Row by row: a column alone would pass over the whole memory, and there may be hundreds of them.
+    let mut largest = vec![0.0f64; m];
+    for row in vectors.chunks_exact(m) {
+        largest.iter_mut().zip(row).for_each(|(most, v)| *most = most.max(v.abs()));
+    }
+    let mut negative: Vec<Option<bool>> = vec![None; m];
+    let mut open = m;
+    for row in vectors.chunks_exact(m) {
+        if open == 0 {
+            break;
+        }
+        for ((decided, v), most) in negative.iter_mut().zip(row).zip(&largest) {
+            if decided.is_none() && v.abs() >= most * (1.0 - 1e-9) {
+                *decided = Some(*v < 0.0);
+                open -= 1;
             }
         }
+    }
+    let signs: Vec<f64> = negative.iter().map(|n| if *n == Some(true) { -1.0 } else { 1.0 }).collect();
+    for row in vectors.chunks_exact_mut(m) {
+        row.iter_mut().zip(&signs).for_each(|(v, sign)| *v *= sign);
     }
 }

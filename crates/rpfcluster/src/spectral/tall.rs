@@ -6,6 +6,9 @@
 
 use rayon::prelude::*;
 
+use crate::observe::Observer;
+use crate::wide::in_wide_registers;
+
 /// Rows of one chunk.
 pub(crate) const CHUNK: usize = 2048;
 /// Rows that stay in the cache while the tiles pass over them.
@@ -53,7 +56,8 @@ fn tile<const P: usize, const Q: usize>(
     }
 }
 
-fn gram_chunk(a: Block, b: Block, out: &mut [f64]) {
+in_wide_registers! {
+fn gram_chunk(a: Block<'_>, b: Block<'_>, out: &mut [f64]) {
     let width = b.columns;
     for (rows_a, rows_b) in a.data.chunks(RUN * a.stride).zip(b.data.chunks(RUN * b.stride)) {
         let mut p = 0;
@@ -74,9 +78,21 @@ fn gram_chunk(a: Block, b: Block, out: &mut [f64]) {
         }
     }
 }
+}
 
-/// `aᵀ b`, a.columns x b.columns, row-major.
-pub(crate) fn gram(a: Block, b: Block) -> Vec<f64> {
+/// `aᵀ b`, a.columns x b.columns, row-major. This and what follows with an observer leave out the rest once it wants
+/// to stop, and what they return then means nothing.
+pub(crate) fn gram(a: Block, b: Block, observer: &dyn Observer) -> Vec<f64> {
+    gram_until(a, b, CHUNK, observer)
+}
+
+/// As [`gram`] for wide blocks, where one chunk alone takes long.
+pub(crate) fn gram_observed(a: Block, b: Block, observer: &dyn Observer) -> Vec<f64> {
+    gram_until(a, b, RUN, observer)
+}
+
+/// Asks before each `piece` rows, a multiple of [`RUN`], so that the sums are the same.
+fn gram_until(a: Block, b: Block, piece: usize, observer: &dyn Observer) -> Vec<f64> {
     let size = a.columns * b.columns;
     let partial: Vec<Vec<f64>> = a
         .data
@@ -84,11 +100,16 @@ pub(crate) fn gram(a: Block, b: Block) -> Vec<f64> {
         .zip(b.data.par_chunks(CHUNK * b.stride))
         .map(|(rows_a, rows_b)| {
             let mut out = vec![0.0; size];
-            gram_chunk(
-                Block::new(rows_a, a.stride, a.columns),
-                Block::new(rows_b, b.stride, b.columns),
-                &mut out,
-            );
+            for (rows_a, rows_b) in rows_a.chunks(piece * a.stride).zip(rows_b.chunks(piece * b.stride)) {
+                if observer.cancelled() {
+                    break;
+                }
+                gram_chunk(
+                    Block::new(rows_a, a.stride, a.columns),
+                    Block::new(rows_b, b.stride, b.columns),
+                    &mut out,
+                );
+            }
             out
         })
         .collect();
@@ -116,6 +137,7 @@ fn row_times<const Q: usize>(row: &[f64], m: &[f64], width: usize, q: usize, sig
     }
 }
 
+#[inline(always)]
 fn row_product(row: &[f64], m: &[f64], width: usize, sign: f64, out: &mut [f64]) {
     let mut q = 0;
     while width - q >= 8 {
@@ -132,23 +154,45 @@ fn row_product(row: &[f64], m: &[f64], width: usize, sign: f64, out: &mut [f64])
     }
 }
 
-/// `w -= a m`, w being n x width and dense, m a.columns x width.
-pub(crate) fn subtract(a: Block, m: &[f64], w: &mut [f64], width: usize) {
-    w.par_chunks_mut(CHUNK * width).zip(a.data.par_chunks(CHUNK * a.stride)).for_each(|(rows_w, rows_a)| {
-        for (out, row) in rows_w.chunks_exact_mut(width).zip(rows_a.chunks_exact(a.stride)) {
+in_wide_registers! {
+    fn subtract_rows(a: Block<'_>, m: &[f64], w: &mut [f64], width: usize) {
+        for (out, row) in w.chunks_exact_mut(width).zip(a.data.chunks_exact(a.stride)) {
             row_product(&row[..a.columns], m, width, -1.0, out);
+        }
+    }
+}
+
+/// `w -= a m`, w being n x width and dense, m a.columns x width.
+pub(crate) fn subtract(a: Block, m: &[f64], w: &mut [f64], width: usize, observer: &dyn Observer) {
+    w.par_chunks_mut(CHUNK * width).zip(a.data.par_chunks(CHUNK * a.stride)).for_each(|(rows_w, rows_a)| {
+        if !observer.cancelled() {
+            subtract_rows(Block::new(rows_a, a.stride, a.columns), m, rows_w, width);
         }
     });
 }
 
-/// `v[:, ..width] = v[:, ..columns] m` in place, row by row, width at most the stride.
-pub(crate) fn rotate(v: &mut [f64], stride: usize, columns: usize, m: &[f64], width: usize) {
-    v.par_chunks_mut(CHUNK * stride).for_each(|rows| {
+in_wide_registers! {
+    fn rotate_rows(rows: &mut [f64], stride: usize, columns: usize, m: &[f64], width: usize) {
         let mut fresh = vec![0.0; width];
         for row in rows.chunks_exact_mut(stride) {
             fresh.fill(0.0);
             row_product(&row[..columns], m, width, 1.0, &mut fresh);
             row[..width].copy_from_slice(&fresh);
+        }
+    }
+}
+
+/// `v[:, ..width] = v[:, ..columns] m` in place, row by row, width at most the stride.
+pub(crate) fn rotate(
+    v: &mut [f64],
+    stride: usize,
+    columns: usize,
+    (m, width): (&[f64], usize),
+    observer: &dyn Observer,
+) {
+    v.par_chunks_mut(CHUNK * stride).for_each(|rows| {
+        if !observer.cancelled() {
+            rotate_rows(rows, stride, columns, m, width);
         }
     });
 }

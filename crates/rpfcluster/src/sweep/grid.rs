@@ -25,3 +25,28 @@ pub fn medium_bandwidths() -> Vec<f64> {
     let above = (1..=40).map(|i| (200f64.powf(f64::from(i) / 40.0) * 10.0).round() / 10.0);
     (1..=100).map(|i| f64::from(i) / 100.0).chain(above).collect()
 }
+
+/// The places in an ascending grid of the values nearest (by ratio) to the coarse ones, and of its first and last.
+pub(super) fn nearest_to_coarse(grid: &[f64]) -> Vec<usize> {
+    let far = |at: usize, wanted: f64| (grid[at] / wanted).ln().abs();
+    let nearest = |wanted: f64| (0..grid.len()).min_by(|a, b| far(*a, wanted).total_cmp(&far(*b, wanted)));
+    let mut places: Vec<usize> = coarse_bandwidths().into_iter().filter_map(nearest).collect();
+    places.extend([0, grid.len().saturating_sub(1)]);
+    places.sort_unstable();
+    places.dedup();
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_coarse_values_are_found_in_the_papers_grid_and_ends_in_any() {
+        let all = paper_bandwidths();
+        let found: Vec<f64> = nearest_to_coarse(&all).into_iter().map(|at| all[at]).collect();
+        assert_eq!(found, coarse_bandwidths());
+        assert_eq!(nearest_to_coarse(&[0.5, 0.51, 0.52]), [0, 2]);
+        assert_eq!(nearest_to_coarse(&[3.0]), [0]);
+    }
+}

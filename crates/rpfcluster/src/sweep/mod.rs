@@ -4,7 +4,8 @@
 //! everything: the pairs above a threshold are counted once, a bandwidth only changes a table of T + 1 weights, and
 //! the eigenvectors of one bandwidth are the best start for the next. A bandwidth whose affinity differs from the last
 //! one solved by less than [`SAME`] of the constant takes over its labels; at the far end of the grid, where the
-//! step is 0.1 in 200, most do. Many settings give the same labels, so scores are taken once for each distinct
+//! step is 0.1 in 200, most do. [`Sweep::refine`] goes further: between two bandwidths with the same labels none is
+//! solved. Many settings give the same labels, so scores are taken once for each distinct
 //! partition.
 //!
 //! Results are the same for any number of threads: warm starts stay inside fixed stretches of the grid.
@@ -27,7 +28,8 @@ use crate::observe::{Observer, Quiet, Stage, check};
 use crate::spectral::{Method, ncut_value};
 
 pub use grid::{coarse_bandwidths, medium_bandwidths, paper_bandwidths, paper_thresholds};
-pub use pick::most_agreed;
+pub use pick::{most_agreed, most_agreed_observed};
+use solve::Walk;
 
 /// Bandwidths whose warm starts follow each other; fixed, so that the number of threads changes nothing.
 const STRETCH: usize = 48;
@@ -72,6 +74,10 @@ pub struct Sweep {
     pub max_iterations: usize,
     /// Thresholds that would keep more pairs than this (by the bound n · leaf size / beta1) are left out.
     pub most_pairs: usize,
+    /// Solve about eighteen bandwidths of the range and those between two of them only where the labels of the two
+    /// differ by more than a row in 500, by halves; the others take over the labels of a neighbour. Below the first
+    /// bandwidth whose eigenvectors are not found none is tried. Much faster on a fine grid, and nearly the same.
+    pub refine: bool,
     /// Seed of start vectors and k-means.
     pub seed: u64,
 }
@@ -88,6 +94,7 @@ impl Default for Sweep {
             tolerance: 1e-5,
             max_iterations: 400,
             most_pairs: 100_000_000,
+            refine: false,
             seed: 0,
         }
     }
@@ -110,7 +117,7 @@ pub struct Entry {
     pub eigengap: f64,
     /// Whether the eigenvectors reached the tolerance.
     pub converged: bool,
-    /// Whether the affinity was so close to the last one solved that its labels were taken over.
+    /// Whether the labels were taken over from a bandwidth close by.
     pub reused: bool,
     /// Which of [`SweepResult::partitions`] it is.
     pub partition: usize,
@@ -181,31 +188,64 @@ impl Sweep {
         observer: &dyn Observer,
     ) -> Result<SweepResult> {
         self.validate()?;
-        crate::cluster::fit::check_distinct(leaves, self.k)?;
+        crate::cluster::fit::check_distinct(leaves, self.k, observer)?;
         if let Some(given) = classes.map(<[u32]>::len).filter(|len| *len != leaves.n()) {
             return Err(Error::Length { what: "classes", got: given, expected: leaves.n() });
         }
         let (thresholds, left_out) = self.affordable(leaves);
         let settings = thresholds.len() * self.beta2.len();
         observer.begin(Stage::Tune, settings as u64);
-        let mut solved = Vec::with_capacity(settings * self.methods.len());
+        let solved = if self.refine {
+            self.refine(leaves, &thresholds, observer)?
+        } else {
+            self.whole(leaves, &thresholds, observer)?
+        };
+        observer.end(Stage::Tune);
+        self.collect(leaves, (&thresholds, left_out), solved, classes, observer)
+    }
+
+    /// Every bandwidth, threshold after threshold: one set of pairs in memory, stretches side by side.
+    fn whole(&self, leaves: &LeafMatrix, thresholds: &[f64], observer: &dyn Observer) -> Result<Vec<Solved>> {
+        let mut solved = Vec::with_capacity(thresholds.len() * self.beta2.len() * self.methods.len());
         for (number, beta1) in thresholds.iter().enumerate() {
             check(observer)?;
             let kernel = leaves.sparse_observed(*beta1, &Quiet(observer))?;
-            let base = SparseAffinity::paper(&kernel, self.beta2[0], self.diagonal)?;
+            let base = SparseAffinity::paper_observed(&kernel, self.beta2[0], self.diagonal, observer)?;
             drop(kernel);
-            let stretches: Result<Vec<Vec<Solved>>> = self
-                .beta2
-                .par_chunks(STRETCH)
-                .enumerate()
-                .map(|(stretch, values)| {
-                    self.solve_stretch(&base, number, stretch * STRETCH, values, observer)
+            let starts: Vec<usize> = (0..self.beta2.len()).step_by(STRETCH).collect();
+            let stretches: Result<Vec<Vec<Solved>>> = starts
+                .par_iter()
+                .map(|first| {
+                    let end = (first + STRETCH).min(self.beta2.len());
+                    Walk::new(self, base.clone(), number, observer).stretch(*first, end)
                 })
                 .collect();
             solved.extend(stretches?.into_iter().flatten());
         }
-        observer.end(Stage::Tune);
-        self.collect(leaves, &thresholds, left_out, solved, classes)
+        Ok(solved)
+    }
+
+    /// The bandwidths that matter, thresholds side by side: pairs are counted once and each threshold keeps its own.
+    fn refine(
+        &self,
+        leaves: &LeafMatrix,
+        thresholds: &[f64],
+        observer: &dyn Observer,
+    ) -> Result<Vec<Solved>> {
+        let least = thresholds.iter().copied().fold(1.0, f64::min);
+        let kernel = leaves.sparse_observed(least, &Quiet(observer))?;
+        let walks: Result<Vec<Vec<Solved>>> = thresholds
+            .par_iter()
+            .enumerate()
+            .map(|(number, beta1)| {
+                check(observer)?;
+                let own = kernel.at_least(*beta1)?;
+                let base = SparseAffinity::paper_observed(&own, self.beta2[0], self.diagonal, observer)?;
+                drop(own);
+                Walk::new(self, base, number, observer).refined()
+            })
+            .collect();
+        Ok(walks?.into_iter().flatten().collect())
     }
 
     /// The thresholds whose pairs fit, and those left out. The largest always stays.
@@ -220,15 +260,16 @@ impl Sweep {
     fn collect(
         &self,
         leaves: &Arc<LeafMatrix>,
-        thresholds: &[f64],
-        left_out: Vec<f64>,
+        (thresholds, left_out): (&[f64], Vec<f64>),
         solved: Vec<Solved>,
         classes: Option<&[u32]>,
+        observer: &dyn Observer,
     ) -> Result<SweepResult> {
         let mut known: HashMap<Vec<u32>, usize> = HashMap::new();
         let mut entries = Vec::with_capacity(solved.len());
         let mut failed: Option<(usize, String)> = None;
         for one in solved {
+            check(observer)?;
             let labels = match one.labels {
                 Ok(labels) => labels,
                 Err(Error::Cancelled) => return Err(Error::Cancelled),
@@ -264,11 +305,15 @@ impl Sweep {
             return Err(Error::Numerical { what: "search over all settings", problem });
         }
         let linear = LinearAffinity::new(leaves.clone());
-        let ncuts: Result<Vec<f64>> =
-            partitions.par_iter().map(|p| ncut_value(&linear as &dyn Affinity, p, self.k)).collect();
+        let watched = linear.watched(observer);
+        let linear: &dyn Affinity = watched.as_deref().unwrap_or(&linear);
+        let ncut = |p: &Vec<u32>| check(observer).and_then(|()| ncut_value(linear, p, self.k));
+        let ncuts: Result<Vec<f64>> = partitions.par_iter().map(ncut).collect();
+        check(observer)?;
         let ncuts = ncuts?;
+        let score = |p: &Vec<u32>, c| check(observer).and_then(|()| Scores::new(p, c));
         let scores: Option<Result<Vec<Scores>>> =
-            classes.map(|c| partitions.par_iter().map(|p| Scores::new(p, c)).collect());
+            classes.map(|c| partitions.par_iter().map(|p| score(p, c)).collect());
         let scores = scores.transpose()?;
         let mut weights = vec![0usize; partitions.len()];
         // An unfinished eigenvector is a random one as far as labels go: listed, never picked unless all are.
@@ -278,7 +323,7 @@ impl Sweep {
             weights[entry.partition] += usize::from(entry.converged || !finished);
         }
         let eligible = |at: &usize| entries[*at].converged || !finished;
-        let agreed = most_agreed(&partitions, &weights, COMPARED)?;
+        let agreed = most_agreed_observed(&partitions, &weights, COMPARED, observer)?;
         let label_free =
             (0..entries.len()).filter(eligible).find(|at| entries[*at].partition == agreed).unwrap_or(0);
         let best_by_labels = scores.as_ref().and_then(|s| {

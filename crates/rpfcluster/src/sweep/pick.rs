@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use crate::error::Result;
 use crate::metrics::Scores;
+use crate::observe::{Observer, Silent, check};
 
 /// The partition with the highest mean adjusted Rand index to all others, each counted `weights` times (ties: the
 /// first). Where there are more than `compared`, only those of the largest weights take part.
@@ -15,6 +16,16 @@ use crate::metrics::Scores;
 /// # Ok::<(), rpfcluster::Error>(())
 /// ```
 pub fn most_agreed(partitions: &[Vec<u32>], weights: &[usize], compared: usize) -> Result<usize> {
+    most_agreed_observed(partitions, weights, compared, &Silent)
+}
+
+/// As [`most_agreed`], asking `observer` at each pair of partitions whether to go on.
+pub fn most_agreed_observed(
+    partitions: &[Vec<u32>],
+    weights: &[usize],
+    compared: usize,
+    observer: &dyn Observer,
+) -> Result<usize> {
     let mut taken: Vec<usize> = (0..partitions.len()).collect();
     let weight = |at: usize| weights.get(at).copied().unwrap_or(0);
     taken.retain(|at| weight(*at) > 0);
@@ -24,7 +35,10 @@ pub fn most_agreed(partitions: &[Vec<u32>], weights: &[usize], compared: usize) 
         (0..taken.len()).flat_map(|a| (a + 1..taken.len()).map(move |b| (a, b))).collect();
     let agreements: Result<Vec<f64>> = pairs
         .par_iter()
-        .map(|(a, b)| Scores::new(&partitions[taken[*a]], &partitions[taken[*b]]).map(|s| s.ari))
+        .map(|(a, b)| {
+            check(observer)?;
+            Scores::new(&partitions[taken[*a]], &partitions[taken[*b]]).map(|s| s.ari)
+        })
         .collect();
     let mut sums: Vec<f64> = taken.iter().map(|at| weight(*at) as f64 - 1.0).collect();
     for ((a, b), ari) in pairs.into_iter().zip(agreements?) {

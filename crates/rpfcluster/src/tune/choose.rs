@@ -92,7 +92,7 @@ pub(crate) fn choose(forest: &Forest, params: &RpfCluster, observer: &dyn Observ
         observer.end(Stage::Tune);
         return Err(last_error.unwrap_or(Error::Cancelled));
     }
-    agreements(&mut tried)?;
+    agreements(&mut tried, observer)?;
     tried.sort_by(|a, b| b.agreement.total_cmp(&a.agreement));
     let half = forest.trees() / 2;
     let winner = &mut tried[0];
@@ -165,13 +165,15 @@ impl Bench<'_> {
                     kept.neighbors = Some(kept.leaves.top_k_observed(top.max(20), &self.observer)?);
                 }
                 match &kept.neighbors {
-                    Some(neighbors) => Box::new(SparseAffinity::top_k(neighbors, top, power)?),
+                    Some(neighbors) => {
+                        Box::new(SparseAffinity::top_k_observed(neighbors, top, power, &self.observer)?)
+                    }
                     None => return Err(Error::Cancelled),
                 }
             }
             _ => {
                 let pairs: Pairs = pairs(&kept.leaves, &setting.affinity, &self.observer)?;
-                crate::cluster::fit::affinity(&kept.leaves, &pairs, &setting.affinity)?
+                crate::cluster::fit::affinity(&kept.leaves, &pairs, &setting.affinity, &self.observer)?
             }
         };
         let top = match setting.affinity {
@@ -191,10 +193,11 @@ fn ari(a: &[u32], b: &[u32]) -> Result<f64> {
     Ok(Scores::new(a, b)?.ari)
 }
 
-fn agreements(tried: &mut [Tried]) -> Result<()> {
+fn agreements(tried: &mut [Tried], observer: &dyn Observer) -> Result<()> {
     let m = tried.len();
     let mut sums = vec![0.0; m];
     for i in 0..m {
+        check(observer)?;
         for j in 0..i {
             let agreement = ari(&tried[i].labels, &tried[j].labels)?;
             sums[i] += agreement;

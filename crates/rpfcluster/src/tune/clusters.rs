@@ -77,7 +77,7 @@ pub(crate) fn choose_k<R: Real>(
     observer: &dyn Observer,
 ) -> Result<KChoice> {
     let rows = sample_rows(params.seed, points.n(), ROWS);
-    let (values, d) = laid_out(points, &rows, params.seed);
+    let (values, d) = laid_out(points, &rows, params.seed, observer)?;
     let sample = (rows.len() < points.n()).then_some(rows.len());
     // Fewer rows than a few leaves say nothing about clusters.
     let most = max_k.min(rows.len() / 5);
@@ -96,8 +96,7 @@ pub(crate) fn choose_k<R: Real>(
     observer.advance(Stage::Tune, 1);
     let mut clouds = Vec::with_capacity(CLOUDS);
     for number in 0..CLOUDS {
-        check(observer)?;
-        let cloud = cloud_like(&values, d, params.seed, number as u64);
+        let cloud = cloud_like(&values, d, (params.seed, number as u64), observer)?;
         let cloud = Points::new(&cloud, rows.len(), d)?;
         let forest = Forest::grow_observed(&cloud, &params.forest_params(base), &quiet)?;
         clouds.push(leaks(&look(&forest, 0..forest.trees(), params, most, &quiet)?.embedding));
@@ -129,14 +128,19 @@ pub(crate) fn choose_k<R: Real>(
 
 /// Some rows as dense values, and their width: their own columns, or random projections where there are too many.
 /// A sum runs along a row in the order of its columns, so that sparse and dense rows give the same bits.
-fn laid_out<R: Real>(points: &Points<R>, rows: &[u32], seed: u64) -> (Vec<f64>, usize) {
+fn laid_out<R: Real>(
+    points: &Points<R>,
+    rows: &[u32],
+    seed: u64,
+    observer: &dyn Observer,
+) -> Result<(Vec<f64>, usize)> {
     let d = points.d();
     if d <= WIDE {
         let mut values = vec![0.0f64; rows.len() * d];
         for (&row, out) in rows.iter().zip(values.chunks_exact_mut(d)) {
             points.copy_row(row as usize, out);
         }
-        return (values, d);
+        return Ok((values, d));
     }
     let mut values = vec![0.0f64; rows.len() * DIRECTIONS];
     // Huge and tiny values are brought to one, so that no sum can overflow; a forest sees no scale.
@@ -146,6 +150,7 @@ fn laid_out<R: Real>(points: &Points<R>, rows: &[u32], seed: u64) -> (Vec<f64>, 
     let mut normals = vec![0.0; d];
     for first in (0..DIRECTIONS).step_by(TOGETHER) {
         for lane in 0..TOGETHER {
+            check(observer)?;
             Stream::new(seed, Purpose::Sample, 2, (first + lane) as u64).normals(&mut normals);
             directions.iter_mut().zip(&normals).for_each(|(r, z)| r[lane] = *z);
         }
@@ -158,7 +163,7 @@ fn laid_out<R: Real>(points: &Points<R>, rows: &[u32], seed: u64) -> (Vec<f64>, 
             out[first..first + TOGETHER].copy_from_slice(&sums);
         });
     }
-    (values, DIRECTIONS)
+    Ok((values, DIRECTIONS))
 }
 
 /// A graph and its largest eigenpairs.
@@ -194,7 +199,7 @@ fn look(
         AffinityParams::TopK { .. } => (params.top.unwrap_or(TOP), params.power.unwrap_or(POWER)),
         _ => (TOP, POWER),
     };
-    let affinity = SparseAffinity::top_k(&leaves.top_k_observed(top, quiet)?, top, power)?;
+    let affinity = SparseAffinity::top_k_observed(&leaves.top_k_observed(top, quiet)?, top, power, quiet)?;
     let spectral = SpectralParams {
         k: most + 1,
         tolerance: 1e-5,
@@ -211,7 +216,12 @@ fn leaks(embedding: &Embedding) -> Vec<f64> {
 }
 
 /// Normal points with the mean and (nearly) the covariance of the data: random combinations of some of its rows.
-fn cloud_like(values: &[f64], d: usize, seed: u64, number: u64) -> Vec<f64> {
+fn cloud_like(
+    values: &[f64],
+    d: usize,
+    (seed, number): (u64, u64),
+    observer: &dyn Observer,
+) -> Result<Vec<f64>> {
     let n = values.len() / d;
     let mut mean = vec![0.0; d];
     for row in values.chunks_exact(d) {
@@ -222,6 +232,7 @@ fn cloud_like(values: &[f64], d: usize, seed: u64, number: u64) -> Vec<f64> {
     let mut stream = Stream::new(seed, Purpose::Sample, 1, number);
     let mut cloud = Vec::with_capacity(values.len());
     for _ in 0..n {
+        check(observer)?;
         let mut point = mean.clone();
         for &b in &base {
             let z = stream.normal() * scale;
@@ -230,5 +241,5 @@ fn cloud_like(values: &[f64], d: usize, seed: u64, number: u64) -> Vec<f64> {
         }
         cloud.extend(point);
     }
-    cloud
+    Ok(cloud)
 }

@@ -3,16 +3,24 @@
 
 use rayon::prelude::*;
 
+use crate::error::Result;
 use crate::kernel::LeafMatrix;
+use crate::observe::{Observer, check};
 
 const ROWS: usize = 4096;
 
 /// One number for each training row, from 0 to 1. A point that never shares a leaf has 0.
-pub(crate) fn confidence(leaves: &LeafMatrix, labels: &[u32], k: usize) -> Vec<f64> {
-    let codes = leaves.codes();
+pub(crate) fn confidence(
+    leaves: &LeafMatrix,
+    labels: &[u32],
+    k: usize,
+    observer: &dyn Observer,
+) -> Result<Vec<f64>> {
+    let codes = leaves.codes_observed(observer)?;
     let mut own = vec![0u64; leaves.n()];
     let mut mates = vec![0u64; leaves.n()];
     for (t, tree) in leaves.tree_leaves().iter().enumerate() {
+        check(observer)?;
         let mut counts = vec![0u32; tree.count() * k];
         for (&leaf, &label) in codes.tree(t).iter().zip(labels) {
             counts[leaf as usize * k + label as usize] += 1;
@@ -27,8 +35,6 @@ pub(crate) fn confidence(leaves: &LeafMatrix, labels: &[u32], k: usize) -> Vec<f
             }
         });
     }
-    own.iter()
-        .zip(&mates)
-        .map(|(&own, &mates)| if mates == 0 { 0.0 } else { own as f64 / mates as f64 })
-        .collect()
+    let share = |(&own, &mates): (&u64, &u64)| if mates == 0 { 0.0 } else { own as f64 / mates as f64 };
+    Ok(own.iter().zip(&mates).map(share).collect())
 }

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::forest::Forest;
 use crate::kernel::LeafMatrix;
 use crate::metrics::Scores;
-use crate::observe::{Observer, Silent, Stage, check};
+use crate::observe::{Observer, Quiet, Stage, check};
 use crate::spectral::knots::untied;
 use crate::spectral::{Embedding, Hints, Method, SpectralParams, embed, label};
 
@@ -53,10 +53,11 @@ pub fn partitions(
     let Some(&most) = ks.last() else { return Ok(Vec::new()) };
     observer.begin(Stage::Tune, ks.len() as u64);
     let (trees, half) = (forest.trees(), forest.trees() / 2);
-    let whole = Look::new(forest, 0..trees, recipe, params, most)?;
+    let look = |trees| Look::new(forest, trees, recipe, params, most, Quiet(observer));
+    let whole = look(0..trees)?;
     let halves = if half > 0 {
-        let first = Look::new(forest, 0..half, recipe, params, most)?;
-        Some((first, Look::new(forest, trees - half..trees, recipe, params, most)?))
+        let first = look(0..half)?;
+        Some((first, look(trees - half..trees)?))
     } else {
         None
     };
@@ -77,23 +78,25 @@ pub fn partitions(
 }
 
 /// Part of a forest as a graph, and its largest eigenpairs where it is in one piece.
-struct Look {
+struct Look<'a> {
     leaves: Arc<LeafMatrix>,
     affinity: Box<dyn Affinity>,
     spectral: SpectralParams,
     wide: Option<Embedding>,
+    observer: Quiet<'a>,
 }
 
-impl Look {
+impl<'a> Look<'a> {
     fn new(
         forest: &Forest,
         trees: Range<usize>,
         recipe: Recipe,
         params: &RpfCluster,
         most: usize,
+        observer: Quiet<'a>,
     ) -> Result<Self> {
         let leaves = Arc::new(forest.leaves_of_trees(trees, recipe.min_node)?);
-        let affinity = recipe.affinity.build(&leaves, &Silent)?;
+        let affinity = recipe.affinity.build(&leaves, &observer)?;
         let spectral = SpectralParams {
             k: most.min(leaves.n()),
             restarts: 5,
@@ -104,11 +107,11 @@ impl Look {
         // In one piece, the first k of many eigenvectors are those for k clusters.
         let connected = affinity.components().is_none_or(|c| c.count() == 1);
         let wide = if connected {
-            possible(embed(affinity.as_ref(), &spectral, &Hints::default(), &Silent))?
+            possible(embed(affinity.as_ref(), &spectral, &Hints::default(), &observer))?
         } else {
             None
         };
-        Ok(Look { leaves, affinity, spectral, wide })
+        Ok(Look { leaves, affinity, spectral, wide, observer })
     }
 
     fn labels(&self, k: usize) -> Result<Option<Vec<u32>>> {
@@ -117,20 +120,20 @@ impl Look {
         match &self.wide {
             Some(wide) if k <= wide.k() => {
                 let first = wide.first(k);
-                let Some(mut labels) = possible(label(affinity, &first, &spectral, &Silent))? else {
+                let Some(mut labels) = possible(label(affinity, &first, &spectral, &self.observer))? else {
                     return Ok(None);
                 };
                 if let Some(finer) =
-                    possible(untied(affinity, &labels, &first, &spectral, &Silent))?.flatten()
+                    possible(untied(affinity, &labels, &first, &spectral, &self.observer))?.flatten()
                 {
                     labels = finer;
                 }
-                unite_twins(&self.leaves, &mut labels, k);
+                unite_twins(&self.leaves, &mut labels, k, &self.observer)?;
                 Ok(Some(labels))
             }
             _ => {
                 let mut seconds = Seconds::default();
-                let found = cut(&self.leaves, affinity, &spectral, None, &mut seconds, &Silent);
+                let found = cut(&self.leaves, affinity, &spectral, None, &mut seconds, &self.observer);
                 Ok(possible(found)?.map(|cut| cut.labels))
             }
         }
@@ -149,6 +152,7 @@ fn possible<T>(found: Result<T>) -> Result<Option<T>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::observe::Silent;
     use crate::points::Points;
 
     #[test]

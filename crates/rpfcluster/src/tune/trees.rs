@@ -11,7 +11,7 @@ use crate::cluster::fit::{Seconds, affinity, cut, pairs};
 use crate::error::Result;
 use crate::forest::Forest;
 use crate::metrics::Scores;
-use crate::observe::{Observer, Silent, Stage, check};
+use crate::observe::{Observer, Quiet, Stage, check};
 use crate::points::{Points, Real};
 use crate::rng::sample_rows;
 
@@ -65,7 +65,7 @@ pub(crate) fn choose_trees<R: Real>(
         let mut trees = FIRST.min(most);
         while !finished(&tried, most) {
             check(observer)?;
-            let agreement = halves_agree(points, params, trees, min_node)?;
+            let agreement = halves_agree(points, params, trees, min_node, &Quiet(observer))?;
             tried.push(TreesTried { trees, agreement });
             observer.advance(Stage::Tune, 1);
             trees = (2 * trees).min(most);
@@ -100,19 +100,19 @@ fn halves_agree<R: Real>(
     params: &RpfCluster,
     trees: usize,
     min_node: usize,
+    quiet: &Quiet,
 ) -> Result<f64> {
     let params = RpfCluster { trees, ..params.clone() };
-    let forest = Forest::grow(points, &params.forest_params(min_node))?;
+    let forest = Forest::grow_observed(points, &params.forest_params(min_node), quiet)?;
     let half = trees / 2;
     let (kind, spectral) =
         (params.fixed_affinity(), params.spectral_params(params.method.unwrap_or_default()));
     let mut parts = Vec::with_capacity(2);
     for range in [0..half, half..trees] {
         let leaves = Arc::new(forest.leaves_of_trees(range, min_node)?);
-        let pairs = pairs(&leaves, &kind, &Silent)?;
-        let affinity = affinity(&leaves, &pairs, &kind)?;
-        parts
-            .push(cut(&leaves, affinity.as_ref(), &spectral, None, &mut Seconds::default(), &Silent)?.labels);
+        let pairs = pairs(&leaves, &kind, quiet)?;
+        let affinity = affinity(&leaves, &pairs, &kind, quiet)?;
+        parts.push(cut(&leaves, affinity.as_ref(), &spectral, None, &mut Seconds::default(), quiet)?.labels);
     }
     Ok(Scores::new(&parts[0], &parts[1])?.ari)
 }

@@ -1,0 +1,159 @@
+//! Long work asks often whether to go on, and the answer "no" is `Error::Cancelled` whenever it comes: never labels from
+//! work that was left out, never a complaint about data that is fine.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use common::{grow, normals};
+use rpfcluster::affinity::{Affinity, Diagonal, LinearAffinity, SparseAffinity};
+use rpfcluster::kmeans::{HartiganWong, KMeans};
+use rpfcluster::spectral::{Method, Solver, SpectralParams, cluster};
+use rpfcluster::sweep::most_agreed_observed;
+use rpfcluster::tune::{Recipe, partitions};
+use rpfcluster::{AffinityParams, Error, ForestParams, Observer, Points, RpfCluster};
+
+/// Counts how often it is asked, and says stop after so many times.
+struct StopAfter {
+    asked: AtomicU64,
+    limit: u64,
+}
+
+impl StopAfter {
+    fn new(limit: u64) -> Self {
+        StopAfter { asked: AtomicU64::new(0), limit }
+    }
+
+    fn asked(&self) -> u64 {
+        self.asked.load(Ordering::SeqCst)
+    }
+}
+
+impl Observer for StopAfter {
+    fn cancelled(&self) -> bool {
+        self.asked.fetch_add(1, Ordering::SeqCst) >= self.limit
+    }
+}
+
+type Run<'a> = Box<dyn Fn(&dyn Observer) -> Result<(), Error> + 'a>;
+type Work<'a> = (&'static str, u64, Run<'a>);
+
+/// Each work must ask at least so often, and stop wherever it is told to.
+fn stops_anywhere(works: &[Work]) {
+    for (name, least, work) in works {
+        // The first time makes what is kept for later.
+        work(&StopAfter::new(u64::MAX)).unwrap();
+        let never = StopAfter::new(u64::MAX);
+        work(&never).unwrap();
+        let all = never.asked();
+        assert!(all >= *least, "{name} asked only {all} times, not {least}");
+        for limit in (0..STOPS).map(|i| all * i / STOPS) {
+            let end = work(&StopAfter::new(limit));
+            assert_eq!(end, Err(Error::Cancelled), "{name}, stopped after {limit} of {all}");
+        }
+    }
+}
+
+const N: usize = 600;
+/// Moments at which each work is stopped.
+const STOPS: u64 = 12;
+
+fn spectral(solver: Solver, method: Method) -> SpectralParams {
+    SpectralParams { k: 4, solver, method, landmarks: 450, ..Default::default() }
+}
+
+#[test]
+fn eigenvectors_and_cuts_of_every_affinity() {
+    let values = normals(N, 3, 7);
+    let forest = grow(&values, N, 3, &ForestParams { trees: 60, min_node: 60, ..Default::default() });
+    let leaves = Arc::new(forest.leaves());
+    let paper = SparseAffinity::paper(&leaves.sparse(0.05).unwrap(), 0.3, Diagonal::Keep).unwrap();
+    let top = SparseAffinity::top_k(&leaves.top_k(10).unwrap(), 10, 2.0).unwrap();
+    let linear = LinearAffinity::new(leaves.clone());
+    let all: [(&'static str, &dyn Affinity); 3] = [("paper", &paper), ("top-k", &top), ("linear", &linear)];
+    for (name, affinity) in all {
+        let work = |solver, method| -> Run<'_> {
+            Box::new(move |o| cluster(affinity, &spectral(solver, method), o).map(|_| ()))
+        };
+        stops_anywhere(&[
+            (name, 50, work(Solver::Block, Method::Kway)),
+            (name, 50, work(Solver::Block, Method::Ncut)),
+            (name, 50, work(Solver::Nystrom, Method::Kway)),
+            (name, 50, work(Solver::Dense, Method::Kway)),
+        ]);
+    }
+}
+
+/// One product, one sum over the rows, one part: each asks every few rows, since each row may have all points.
+#[test]
+fn a_single_product_asks() {
+    let values = normals(N, 3, 7);
+    let forest = grow(&values, N, 3, &ForestParams { trees: 20, min_node: 40, ..Default::default() });
+    let kernel = forest.leaves().sparse(0.0).unwrap();
+    let paper = SparseAffinity::paper(&kernel, 0.3, Diagonal::Drop).unwrap();
+    let asked = |work: &dyn Fn(&dyn Affinity)| {
+        let never = StopAfter::new(u64::MAX);
+        work(paper.watched(&never).unwrap().as_ref());
+        never.asked()
+    };
+    let rows: Vec<u32> = (0..N as u32).collect();
+    assert!(asked(&|a| a.apply(&vec![1.0; 3 * N], &mut vec![0.0; 3 * N], 3)) >= N as u64 / 64);
+    assert!(asked(&|a| drop(a.degrees())) >= N as u64 / 64);
+    assert!(asked(&|a| drop(a.restrict(&rows))) >= N as u64 / 64);
+    // Whether it is watched changes nothing.
+    let never = StopAfter::new(u64::MAX);
+    let watched = paper.watched(&never).unwrap();
+    let (mut y, mut same) = (vec![0.0; N], vec![0.0; N]);
+    paper.apply(&values[..N], &mut y, 1);
+    watched.apply(&values[..N], &mut same, 1);
+    assert_eq!(y, same);
+    assert_eq!(paper.degrees(), watched.degrees());
+    assert_eq!(paper.lower_bound(), watched.lower_bound());
+    stops_anywhere(&[
+        (
+            "copying",
+            18,
+            Box::new(|o| SparseAffinity::paper_observed(&kernel, 0.3, Diagonal::Keep, o).map(drop)),
+        ),
+        ("counting", 35, Box::new(|o| forest.leaves().sparse_observed(0.0, o).map(drop))),
+    ]);
+}
+
+#[test]
+fn everything_else_that_takes_long() {
+    let values = normals(N, 3, 7);
+    let points = Points::new(&values, N, 3).unwrap();
+    let fixed = RpfCluster { k: 3, trees: 40, tune: false, ..Default::default() };
+    let fitted = fixed.fit(&points).unwrap();
+    // Far apart: more pieces than clusters, which are then joined.
+    let apart: Vec<f64> = (0..N).map(|i| (i % 30) as f64 * 1e6 + (i / 30) as f64).collect();
+    let apart = Points::new(&apart, N, 1).unwrap();
+    let open_trees = RpfCluster { max_trees: Some(200), ..fixed.clone() };
+    let dense: Vec<f64> = (0..400 * 400).map(|i| 1.0 + ((i / 400) * (i % 400) % 7) as f64).collect();
+    let kmeans = KMeans { k: 20, restarts: 2, ..Default::default() };
+    let hartigan = HartiganWong { k: 20, restarts: 2, ..Default::default() };
+    let labels: Vec<Vec<u32>> = (2..9).map(|k| (0..N as u32).map(|i| i % k).collect()).collect();
+    let recipe = Recipe { min_node: 30, affinity: AffinityParams::Linear, method: Method::Kway };
+    stops_anywhere(&[
+        ("fit", 80, Box::new(|o| fixed.fit_observed(&points, o).map(drop))),
+        ("pieces", 80, Box::new(|o| fixed.fit_observed(&apart, o).map(drop))),
+        ("trees", 200, Box::new(|o| open_trees.fit_observed(&points, o).map(drop))),
+        ("confidence", 40, Box::new(|o| fitted.confidence_observed(o).map(drop))),
+        ("predict", 60, Box::new(|o| fitted.predict_observed(&points, o).map(drop))),
+        (
+            "partitions",
+            50,
+            Box::new(|o| partitions(fitted.forest(), recipe, &fixed, &[2, 3, 4], o).map(drop)),
+        ),
+        ("k-means", 100, Box::new(|o| kmeans.fit(&values, 3, o).map(drop))),
+        ("Hartigan-Wong", 150, Box::new(|o| hartigan.fit(&values, 3, o).map(drop))),
+        ("agreement", 21, Box::new(|o| most_agreed_observed(&labels, &[1; 7], 7, o).map(drop))),
+        (
+            "dense matrix",
+            800,
+            Box::new(|o| SparseAffinity::precomputed_dense_observed(&dense, 400, o).map(drop)),
+        ),
+    ]);
+}
