@@ -152,7 +152,8 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
     n_estimators : int or "auto", default=200
         Number of trees; "auto" doubles it, up to 1600, until the two halves of the forest give the same clusters.
     min_samples_split : int or "auto", default="auto"
-        A node with fewer rows is a leaf. Without ``tune``, "auto" is 30, fewer for tables of under 150 rows.
+        A node with fewer rows is a leaf. Without ``tune``, "auto" is 30, fewer for tables of under 150 rows, and the
+        root of the number of rows for affinity="linear" where that is more.
     split, direction, n_candidates
         As in `RPForest`.
     method : {"auto", "kway", "ncut"}, default="auto"
