@@ -37,7 +37,7 @@ pub(crate) fn partition<R: Real>(
     spare: &mut Spare<R>,
 ) -> usize {
     let m = moved.ids.len();
-    let d = if moved.stride > 0 { moved.columns.len() / moved.stride } else { 0 };
+    let d = moved.columns.len().checked_div(moved.stride).unwrap_or(0);
     let room = m + SLACK;
     if spare.ids.len() < room {
         spare.ids.resize(room, 0);
@@ -85,8 +85,8 @@ pub(crate) fn partition<R: Real>(
         }
     }
     let mut right = done - left;
-    for i in done..m {
-        let goes_left = projections[i] < cut;
+    for (i, &projection) in projections.iter().enumerate().take(m).skip(done) {
+        let goes_left = projection < cut;
         let id = moved.ids[i];
         moved.ids[left] = id;
         spare.ids[right] = id;

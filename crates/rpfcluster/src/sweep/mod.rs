@@ -4,7 +4,7 @@
 //! everything: the pairs above a threshold are counted once, a bandwidth only changes a table of T + 1 weights, and
 //! the eigenvectors of one bandwidth are the best start for the next. A bandwidth whose affinity differs from the last
 //! one solved by less than [`SAME`] of the constant takes over its labels; at the far end of the grid, where the
-//! step is 0.1 in 200, most do. [`Sweep::refine`] goes further: between two bandwidths with the same labels none is
+//! step is 0.1 in 200, most do. `refine` goes further: between two bandwidths with the same labels none is
 //! solved. Many settings give the same labels, so scores are taken once for each distinct
 //! partition.
 //!
