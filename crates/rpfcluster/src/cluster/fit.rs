@@ -109,7 +109,7 @@ pub(crate) fn cut(
 }
 
 /// More rows than this begin their eigenvectors from those of a rougher similarity.
-const ROUGH_ABOVE: usize = 10_000;
+pub(crate) const ROUGH_ABOVE: usize = 10_000;
 /// One tree in so many makes the rougher similarity.
 const ROUGH_SHARE: usize = 8;
 /// Residual of the rough eigenvectors: what they leave open is beyond their own truth.
