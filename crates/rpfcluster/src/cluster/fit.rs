@@ -7,12 +7,11 @@ use std::time::Instant;
 use super::params::AffinityParams;
 use crate::affinity::{Affinity, Components, LinearAffinity, SparseAffinity};
 use crate::error::{Error, Result};
-use crate::forest::Forest;
 use crate::kernel::{LeafMatrix, Neighbors, SparseKernel};
 use crate::kmeans::relabel_by_first_appearance;
-use crate::observe::{Observer, Quiet, check};
+use crate::observe::{Observer, check};
 use crate::rng::mix;
-use crate::spectral::{Embedding, Hints, Solver, SpectralParams, embed, knots, label};
+use crate::spectral::{Embedding, Hints, SpectralParams, embed, knots, label};
 
 /// Seconds of each step of a fit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
@@ -106,37 +105,6 @@ pub(crate) fn cut(
     unite_twins(leaves, &mut labels, spectral.k, observer)?;
     seconds.label += clock.elapsed().as_secs_f64();
     Ok(Cut { labels, embedding, untied })
-}
-
-/// More rows than this begin their eigenvectors from those of a rougher similarity.
-pub(crate) const ROUGH_ABOVE: usize = 10_000;
-/// One tree in so many makes the rougher similarity.
-const ROUGH_SHARE: usize = 8;
-/// Residual of the rough eigenvectors: what they leave open is beyond their own truth.
-const ROUGH_TOLERANCE: f64 = 1e-2;
-
-/// Where the eigenvectors of many rows begin: at those of the first few trees with large leaves. They see the same
-/// clusters, only less sharply, and a product with them costs a small part of one with all trees.
-pub(crate) fn rough_start(
-    forest: &Forest,
-    min_node: usize,
-    spectral: &SpectralParams,
-    observer: &dyn Observer,
-) -> Result<Option<Embedding>> {
-    let n = forest.n();
-    if n <= ROUGH_ABOVE || !matches!(spectral.solver, Solver::Auto | Solver::Block) || spectral.k == 1 {
-        return Ok(None);
-    }
-    let trees = forest.trees().div_ceil(ROUGH_SHARE).max(8).min(forest.trees());
-    let leaves = forest.leaves_of_trees(0..trees, min_node.max(n.isqrt()))?;
-    let rough = SpectralParams {
-        k: spectral.k + spectral.guards - 1,
-        tolerance: ROUGH_TOLERANCE,
-        max_iterations: 100,
-        ..spectral.clone()
-    };
-    let start = LinearAffinity::new(Arc::new(leaves));
-    embed(&start, &rough, &Hints::default(), &Quiet(observer)).map(Some)
 }
 
 /// How similar the pieces of a graph are on average, by shared leaves.

@@ -1,6 +1,5 @@
 //! How much memory a fit needs, before it begins. The formula is part of the documentation and kept by a test.
 
-use super::fit::ROUGH_ABOVE;
 use super::params::{AffinityParams, RpfCluster};
 use crate::error::{Error, Result};
 use crate::spectral::knots;
@@ -29,8 +28,6 @@ impl RpfCluster {
         let growing = n * (4 + 8 * width) * threads as u64;
         // Leaf numbers, the block solver's basis with three blocks, degrees and their roots; then either what a
         // product holds of the leaves of eight trees, or the vectors that are handed out.
-        // Many rows hold the vectors they begin with beside all that.
-        let begun = if n as usize > ROUGH_ABOVE { n * (k + 5) * 8 } else { 0 };
         // A sharpened graph may have to be cut finer.
         let k = match self.fixed_affinity() {
             AffinityParams::TopK { power, .. } if power > 1.0 => knots::parts(self.k) as u64,
@@ -39,7 +36,7 @@ impl RpfCluster {
         let block = (k + 4).next_multiple_of(4);
         let columns = (3 * block).max(40) + 3 * block + 3;
         let product = 8 * leaves * block.min(16);
-        let spectral = n * t * 4 + 8 * (n * columns + product.max(n * k)) + begun;
+        let spectral = n * t * 4 + 8 * (n * columns + product.max(n * k));
         let affinity = match self.fixed_affinity() {
             AffinityParams::Linear => 0,
             AffinityParams::TopK { top, .. } => n * top as u64 * 36,

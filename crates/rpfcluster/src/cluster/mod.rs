@@ -137,10 +137,7 @@ fn fit_forest(
     if leaves.n() > tune::SAMPLE_ABOVE {
         spectral.tolerance = MANY_ROWS_TOLERANCE;
     }
-    let clock = Instant::now();
-    let start = fit::rough_start(&forest, setting.min_node, &spectral, observer)?;
-    seconds.spectral += clock.elapsed().as_secs_f64();
-    let cut = fit::cut(&leaves, affinity.as_ref(), &spectral, start.as_ref(), &mut seconds, observer)?;
-    drop((affinity, start));
+    let cut = fit::cut(&leaves, affinity.as_ref(), &spectral, None, &mut seconds, observer)?;
+    drop(affinity);
     Fitted::new(params, forest, setting, leaves, cut, (seconds, evidence), observer)
 }
