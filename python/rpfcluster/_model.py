@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -45,17 +44,7 @@ def save(estimator: RPFCluster | RPForest, path: str | os.PathLike[str]) -> None
     check_is_fitted(estimator)
     target = target_of(path)
     held = estimator._placing() if isinstance(estimator, RPFCluster) else estimator._forest
-    content = held.to_bytes({"meta": json.dumps(_meta(estimator)).encode()})
-    handle, temporary = tempfile.mkstemp(prefix=target.name, dir=target.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    held.save(target, json.dumps(_meta(estimator)).encode())
 
 
 def _meta(estimator: Any) -> dict[str, Any]:
@@ -103,9 +92,10 @@ def load(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> RPFClust
     -----
     Where the command standardised columns, new rows are standardised in the same way before they are placed.
     """
-    content = Path(path).read_bytes()
-    parts = _rpfcluster.sections(content, ["cluster", "meta"])
-    forest = _rpfcluster.Forest.from_bytes(content)
+    # Where it cannot be read, Python's own error says so best.
+    with Path(path).open("rb"):
+        pass
+    forest, cluster, meta = _rpfcluster.open_model(path, threads_of(n_jobs))
     params = json.loads(forest.params)
     common = {
         "n_estimators": params["trees"],
@@ -117,8 +107,7 @@ def load(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> RPFClust
         "n_jobs": n_jobs,
     }
     estimator: RPFCluster | RPForest
-    if "cluster" in parts:
-        cluster = _rpfcluster.Cluster.from_bytes(content, threads_of(n_jobs))
+    if cluster is not None:
         asked = json.loads(cluster.params)
         common["min_samples_split"] = "auto" if asked["min_node"] is None else asked["min_node"]
         if asked["max_trees"] is not None:
@@ -141,8 +130,8 @@ def load(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> RPFClust
         estimator = RPForest(**common)
         estimator._forest = forest
     estimator.n_features_in_ = forest.shape[1]
-    if "meta" in parts:
-        _take_meta(estimator, json.loads(parts["meta"])["preparation"])
+    if meta is not None:
+        _take_meta(estimator, json.loads(meta)["preparation"])
     return estimator
 
 

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use rpfcluster::model::Container;
-use rpfcluster::{Fitted, Forest};
+use rpfcluster::{Fitted, Forest, Silent};
 use rpfcluster_data::{Preparation, Table};
 use serde::{Deserialize, Serialize};
 
@@ -112,7 +112,7 @@ impl Model {
 pub fn save_clustering(path: &Path, fitted: &Fitted, meta: &Meta) -> Outcome {
     let meta = encoded(path, meta)?;
     let _writing = progress::Writing::begin()?;
-    Ok(fitted.save_with(path, &[(META, &meta)])?)
+    Ok(fitted.save_with(path, &[(META, &meta)], &Silent)?)
 }
 
 fn encoded(path: &Path, meta: &Meta) -> Outcome<Vec<u8>> {
@@ -123,7 +123,7 @@ fn encoded(path: &Path, meta: &Meta) -> Outcome<Vec<u8>> {
 pub fn save(path: &Path, forest: &Forest, meta: &Meta) -> Outcome {
     let meta = encoded(path, meta)?;
     output::to_file(path, |out| {
-        forest.write_with(out, &[(META, &meta)]).map_err(|e| std::io::Error::other(e.to_string()))
+        forest.write_with(out, &[(META, &meta)], &Silent).map_err(|e| std::io::Error::other(e.to_string()))
     })
 }
 
@@ -140,9 +140,9 @@ pub fn load(path: &Path) -> Outcome<Model> {
     })?;
     let container = Container::parse(&bytes).map_err(|e| Failure::of_file(&name, e))?;
     let held = if container.has("cluster") {
-        Fitted::from_container(&container).map(|fitted| Held::Clustering(Box::new(fitted)))
+        Fitted::from_container(&container, &Silent).map(|fitted| Held::Clustering(Box::new(fitted)))
     } else {
-        Forest::from_bytes(&bytes).map(Held::Forest)
+        Forest::from_container(&container, &Silent).map(Held::Forest)
     };
     let held = held.map_err(|e| Failure::of_file(&name, e))?;
     let meta = container.has(META).then(|| container.section(META)).transpose()?;

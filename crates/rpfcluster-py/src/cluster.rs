@@ -2,22 +2,30 @@
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::PyBytes;
 use rpfcluster::affinity::{Affinity, SparseAffinity, Weights};
 use rpfcluster::model::Container;
 use rpfcluster::parallel::in_pool;
-use rpfcluster::{AffinityParams, Fitted, RpfCluster};
+use rpfcluster::{AffinityParams, Fitted, Observer, RpfCluster};
 
 use crate::arrays::{Csr, CsrArrays, each};
 use crate::data::{Table, each_width};
 use crate::forest::Forest;
 use crate::functions::{extra_sections, parse, signed, to_json};
-use crate::gate::{Progress, gate, to_python};
+use crate::gate::{Progress, gate};
+use crate::model::{bytes_of, save_to};
 
 /// A finished clustering.
 #[pyclass(module = "rpfcluster._rpfcluster", frozen)]
 pub struct Cluster {
     inner: Fitted,
+}
+
+impl Cluster {
+    pub fn new(mut inner: Fitted, threads: Option<usize>) -> Self {
+        inner.set_threads(threads);
+        Cluster { inner }
+    }
 }
 
 #[pymethods]
@@ -180,32 +188,26 @@ impl Cluster {
         Ok((constant, pairs.into_arrays(py)))
     }
 
-    /// The model file's bytes, with sections of the caller's own.
-    #[pyo3(signature = (extra=None))]
-    fn to_bytes<'py>(
-        &self,
-        py: Python<'py>,
-        extra: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Bound<'py, PyBytes>> {
-        let extra = extra_sections(extra)?;
-        let extra: Vec<(&str, &[u8])> = extra.iter().map(|(n, b)| (n.as_str(), b.as_slice())).collect();
-        let mut bytes = Vec::new();
-        py.detach(|| self.inner.write_with(&mut bytes, &extra)).map_err(to_python)?;
-        Ok(PyBytes::new(py, &bytes))
+    /// Writes a model file, whole or not at all; `meta` says what the columns are.
+    fn save(&self, py: Python<'_>, path: std::path::PathBuf, meta: &[u8]) -> PyResult<()> {
+        save_to(py, meta, |extra, o| self.inner.save_with(path, extra, o))
+    }
+
+    /// The model file's bytes.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        bytes_of(py, |bytes, o| self.inner.write_with(bytes, &[], o))
     }
 
     /// A clustering from a model file's bytes, checked; `threads` is for this machine.
     #[staticmethod]
     #[pyo3(signature = (bytes, threads=None))]
     fn from_bytes(py: Python<'_>, bytes: &[u8], threads: Option<usize>) -> PyResult<Self> {
-        let read = || Fitted::from_container(&Container::parse(bytes)?);
-        let mut inner = py.detach(read).map_err(to_python)?;
-        inner.set_threads(threads);
-        Ok(Cluster { inner })
+        let read = |o: &dyn Observer| Fitted::from_container(&Container::parse_observed(bytes, o)?, o);
+        Ok(Cluster::new(gate(py, None, read)?, threads))
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
         let read = py.get_type::<Cluster>().getattr("from_bytes")?;
-        Ok((read, (self.to_bytes(py, None)?,)))
+        Ok((read, (self.to_bytes(py)?,)))
     }
 }

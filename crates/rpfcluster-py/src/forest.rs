@@ -2,15 +2,17 @@
 
 use numpy::{Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::PyBytes;
 use rpfcluster::kernel::rerank_observed;
+use rpfcluster::model::Container;
 use rpfcluster::parallel::in_pool;
 use rpfcluster::{Error, ForestParams, LeafCodes, LeafMatrix, Neighbors, Observer, Precision, Real};
 
 use crate::arrays::{Csr, CsrArrays, PairArrays, Pairs, by_rows};
 use crate::data::{Table, View, each_width};
-use crate::functions::{extra_sections, parse, to_json};
+use crate::functions::{parse, to_json};
 use crate::gate::{Progress, gate, to_python};
+use crate::model::{bytes_of, save_to};
 
 /// A grown forest.
 #[pyclass(module = "rpfcluster._rpfcluster", frozen)]
@@ -289,29 +291,27 @@ impl Forest {
         }
     }
 
-    /// The model file's bytes, with sections of the caller's own.
-    #[pyo3(signature = (extra=None))]
-    fn to_bytes<'py>(
-        &self,
-        py: Python<'py>,
-        extra: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Bound<'py, PyBytes>> {
-        let extra = extra_sections(extra)?;
-        let extra: Vec<(&str, &[u8])> = extra.iter().map(|(n, b)| (n.as_str(), b.as_slice())).collect();
-        let mut bytes = Vec::new();
-        py.detach(|| self.inner.write_with(&mut bytes, &extra)).map_err(to_python)?;
-        Ok(PyBytes::new(py, &bytes))
+    /// Writes a model file, whole or not at all; `meta` says what the columns are.
+    fn save(&self, py: Python<'_>, path: std::path::PathBuf, meta: &[u8]) -> PyResult<()> {
+        save_to(py, meta, |extra, o| self.inner.save_with(path, extra, o))
+    }
+
+    /// The model file's bytes.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        bytes_of(py, |bytes, o| self.inner.write_with(bytes, &[], o))
     }
 
     /// A forest from a model file's bytes, checked.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
-        py.detach(|| rpfcluster::Forest::from_bytes(bytes)).map(Forest::new).map_err(to_python)
+        let read =
+            |o: &dyn Observer| rpfcluster::Forest::from_container(&Container::parse_observed(bytes, o)?, o);
+        gate(py, None, read).map(Forest::new)
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
         let read = py.get_type::<Forest>().getattr("from_bytes")?;
-        Ok((read, (self.to_bytes(py, None)?,)))
+        Ok((read, (self.to_bytes(py)?,)))
     }
 }
 

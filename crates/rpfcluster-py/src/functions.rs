@@ -7,10 +7,8 @@ use numpy::{
 };
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
 use rpfcluster::affinity::SparseAffinity;
 use rpfcluster::metrics::Scores;
-use rpfcluster::model::Container;
 use rpfcluster::parallel::in_pool;
 use rpfcluster::spectral::{SpectralParams, cluster};
 use rpfcluster_data::Values;
@@ -38,24 +36,6 @@ pub fn to_json(value: &impl serde::Serialize) -> PyResult<String> {
 /// Labels in Python's usual width.
 pub fn signed<'py>(py: Python<'py>, labels: &[u32]) -> Labels<'py> {
     labels.iter().map(|&l| i64::from(l)).collect::<Vec<_>>().into_pyarray(py)
-}
-
-/// Sections of the caller's own, by name.
-pub fn extra_sections(extra: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<(String, Vec<u8>)>> {
-    extra
-        .map(|e| e.iter().map(|(name, bytes)| Ok((name.extract()?, bytes.extract()?))).collect())
-        .unwrap_or(Ok(vec![]))
-}
-
-/// The sections of a model file's bytes, by name; arrays are left as they are stored.
-#[pyfunction]
-pub fn sections<'py>(py: Python<'py>, bytes: &[u8], names: Vec<String>) -> PyResult<Bound<'py, PyDict>> {
-    let file = Container::parse(bytes).map_err(to_python)?;
-    let found = PyDict::new(py);
-    for name in names.iter().filter(|name| file.has(name)) {
-        found.set_item(name, PyBytes::new(py, file.section(name).map_err(to_python)?))?;
-    }
-    Ok(found)
 }
 
 /// Spectral clustering of a similarity matrix, an array or the tuple (indptr, indices, data):

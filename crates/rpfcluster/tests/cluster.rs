@@ -4,7 +4,7 @@ use rpfcluster::affinity::Diagonal;
 use rpfcluster::metrics::Scores;
 use rpfcluster::rng::{Purpose, Stream};
 use rpfcluster::spectral::Method;
-use rpfcluster::{AffinityKind, AffinityParams, Error, Fitted, Points, RpfCluster};
+use rpfcluster::{AffinityKind, AffinityParams, Error, Fitted, Points, RpfCluster, Silent};
 
 /// Three concentric rings, or round blobs; values and classes.
 fn rings(n: usize, seed: u64) -> (Vec<f64>, Vec<u32>) {
@@ -142,7 +142,7 @@ fn model_files_come_back_whole() {
     for (i, params) in settings().into_iter().enumerate() {
         let fitted = RpfCluster { k: 3, ..params }.fit(&points).unwrap();
         let path = folder.join(format!("{i}.rpf"));
-        fitted.save_with(&path, &[("note", b"hello")]).unwrap();
+        fitted.save_with(&path, &[("note", b"hello")], &Silent).unwrap();
         let again = Fitted::load(&path).unwrap();
         assert_eq!(again.labels(), fitted.labels());
         assert_eq!(again.predict(&other).unwrap(), fitted.predict(&other).unwrap());

@@ -6,7 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap in a test is a failed test")]
 
 use rpfcluster::model::Container;
-use rpfcluster::{Forest, Points};
+use rpfcluster::{Forest, Points, Silent};
 
 const MODEL: &[u8] = include_bytes!("fixtures/v1.rpf");
 const TABLE: &str = include_str!("fixtures/v1.csv");
@@ -56,6 +56,6 @@ fn the_bytes_come_out_again() {
     let container = Container::parse(MODEL).unwrap();
     let forest = Forest::from_bytes(MODEL).unwrap();
     let mut bytes = Vec::new();
-    forest.write_with(&mut bytes, &[("meta", container.section("meta").unwrap())]).unwrap();
+    forest.write_with(&mut bytes, &[("meta", container.section("meta").unwrap())], &Silent).unwrap();
     assert!(bytes == MODEL);
 }

@@ -11,7 +11,7 @@ use super::{Evidence, Setting};
 use crate::error::{Error, Result};
 use crate::forest::Forest;
 use crate::model::{Container, Piece, Sections, read};
-use crate::observe::Silent;
+use crate::observe::{Observer, Silent, check};
 use crate::spectral::{Embedding, Method, Solver};
 
 /// The part of a clustering that is not an array.
@@ -34,20 +34,24 @@ struct Head {
 
 impl Fitted {
     /// Writes a model file, whole or not at all; `extra` sections are kept beside it and given back by
-    /// [`crate::model::Container::section`].
-    pub fn save_with(&self, path: impl AsRef<Path>, extra: &[(&str, &[u8])]) -> Result<()> {
-        self.with_sections(extra, |sections| sections.save(path.as_ref()))
+    /// [`crate::model::Container::section`]. `observer` is asked all along whether to go on.
+    pub fn save_with(
+        &self,
+        path: impl AsRef<Path>,
+        extra: &[(&str, &[u8])],
+        observer: &dyn Observer,
+    ) -> Result<()> {
+        self.with_sections(extra, |sections| sections.save(path.as_ref(), observer))
     }
 
     /// The bytes [`Fitted::save_with`] writes, onto anything that can be written to.
-    pub fn write_with(&self, out: &mut dyn Write, extra: &[(&str, &[u8])]) -> Result<()> {
-        self.with_sections(extra, |sections| {
-            let failed = |e: std::io::Error| Error::System {
-                what: "writing the model".into(),
-                problem: e.to_string(),
-            };
-            sections.write(out).map_err(failed)
-        })
+    pub fn write_with(
+        &self,
+        out: &mut dyn Write,
+        extra: &[(&str, &[u8])],
+        observer: &dyn Observer,
+    ) -> Result<()> {
+        self.with_sections(extra, |sections| sections.write(out, observer))
     }
 
     fn with_sections(
@@ -88,23 +92,23 @@ impl Fitted {
 
     /// Writes a model file, whole or not at all.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        self.save_with(path, &[])
+        self.save_with(path, &[], &Silent)
     }
 
     /// Reads a model file.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
-        Self::from_container(&Container::parse(&read(path.as_ref())?)?)
+        Self::from_container(&Container::parse(&read(path.as_ref(), &Silent)?)?, &Silent)
     }
 
-    /// A clustering from a checked container.
-    pub fn from_container(file: &Container<'_>) -> Result<Self> {
+    /// A clustering from a checked container, asking `observer` at each tree whether to go on.
+    pub fn from_container(file: &Container<'_>, observer: &dyn Observer) -> Result<Self> {
         let damaged = |problem: String| Error::Model { problem: format!("is damaged: {problem}") };
         if !file.has("cluster") {
             return Err(Error::Model {
                 problem: "holds a forest but no clustering; make one with `rpf cluster --model`".into(),
             });
         }
-        let forest = Forest::from_container(file)?;
+        let forest = Forest::from_container(file, observer)?;
         let head: Head = serde_json::from_slice(file.section("cluster")?)
             .map_err(|e| damaged(format!("section cluster: {e}")))?;
         let (n, k) = (forest.n(), head.params.k);
@@ -130,10 +134,11 @@ impl Fitted {
         if !fits {
             return Err(damaged("its sections do not fit each other".into()));
         }
+        check(observer)?;
         let leaves = Arc::new(forest.leaves_at(head.min_node)?);
         let setting = Setting { min_node: head.min_node, affinity: head.affinity, method: head.method };
         let cut = Cut { labels, embedding, untied: head.untied };
         let unknown = (Seconds::default(), Evidence::default());
-        Fitted::new(head.params, forest, setting, leaves, cut, unknown, &Silent)
+        Fitted::new(head.params, forest, setting, leaves, cut, unknown, observer)
     }
 }

@@ -10,6 +10,7 @@ use super::tree::{Cuts, Tree};
 use super::{Forest, ForestParams};
 use crate::error::{Error, Result};
 use crate::model::{Container, Piece, Sections, read};
+use crate::observe::{Observer, Silent, check};
 use crate::points::Precision;
 
 /// The part of a forest that is not an array.
@@ -65,7 +66,8 @@ impl Forest {
         sections.add("members", self.trees.iter().map(|t| Piece::U32(&t.members)).collect());
     }
 
-    pub(crate) fn from_container(file: &Container<'_>) -> Result<Self> {
+    /// A forest from a checked container, asking `observer` at each tree whether to go on.
+    pub fn from_container(file: &Container<'_>, observer: &dyn Observer) -> Result<Self> {
         let damaged = |problem: String| Error::Model { problem: format!("is damaged: {problem}") };
         let head: Head = serde_json::from_slice(file.section("forest")?)
             .map_err(|e| damaged(format!("section forest: {e}")))?;
@@ -73,7 +75,9 @@ impl Forest {
         let total: usize = inner.iter().map(|&i| i as usize).sum();
         let right = file.u32s("right")?;
         let starts = file.u32s("starts")?;
+        check(observer)?;
         let members = file.u32s("members")?;
+        check(observer)?;
         let cuts = match head.precision {
             Precision::F32 => Cuts::F32(file.f32s("cuts")?),
             Precision::F64 => Cuts::F64(file.f64s("cuts")?),
@@ -100,6 +104,7 @@ impl Forest {
         };
         let mut at = 0;
         for (t, &inner) in inner.iter().enumerate() {
+            check(observer)?;
             let nodes = at..at + inner as usize;
             let leaves = at + 2 * t..at + 2 * t + inner as usize + 2;
             forest.trees.push(Tree {
@@ -120,51 +125,61 @@ impl Forest {
                 _ => return Err(damaged("section draws names a tree that is not there".into())),
             }
         }
-        forest.check()?;
+        forest.check_observed(observer)?;
         Ok(forest)
     }
 
     /// The model file's bytes.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        self.write_with(&mut bytes, &[])?;
+        self.write_with(&mut bytes, &[], &Silent)?;
         Ok(bytes)
     }
 
     /// A forest from a model file's bytes, checked.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        Self::from_container(&Container::parse(bytes)?)
+        Self::from_container(&Container::parse(bytes)?, &Silent)
     }
 
     /// Writes a model file, whole or not at all.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        self.save_with(path, &[])
+        self.save_with(path, &[], &Silent)
     }
 
     /// As [`Forest::save`], with sections of the caller's own beside the forest's: what is read again through
-    /// [`Container::section`]. A name has one to eight bytes and is not one of the forest's.
-    pub fn save_with(&self, path: impl AsRef<Path>, extra: &[(&str, &[u8])]) -> Result<()> {
+    /// [`Container::section`]. A name has one to eight bytes and is not one of the forest's. `observer` is asked all
+    /// along whether to go on.
+    pub fn save_with(
+        &self,
+        path: impl AsRef<Path>,
+        extra: &[(&str, &[u8])],
+        observer: &dyn Observer,
+    ) -> Result<()> {
         let small = self.encode()?;
-        self.all_sections(&small, extra)?.save(path.as_ref())
+        self.all_sections(&small, extra)?.save(path.as_ref(), observer)
     }
 
     /// The bytes [`Forest::save_with`] writes, onto anything that can be written to.
     ///
     /// ```
-    /// # use rpfcluster::{Forest, ForestParams, Points, model::Container};
+    /// # use rpfcluster::{Forest, ForestParams, Points, Silent, model::Container};
     /// # let points = Points::new(&[0.0, 1.0, 2.0], 3, 1)?;
     /// let forest = Forest::grow(&points, &ForestParams { trees: 2, ..Default::default() })?;
     /// let mut bytes = Vec::new();
-    /// forest.write_with(&mut bytes, &[("meta", b"{}")])?;
+    /// forest.write_with(&mut bytes, &[("meta", b"{}")], &Silent)?;
     /// assert_eq!(Container::parse(&bytes)?.section("meta")?, b"{}");
     /// assert_eq!(Forest::from_bytes(&bytes)?, forest);
-    /// assert!(forest.write_with(&mut bytes, &[("members", b"")]).is_err());
+    /// assert!(forest.write_with(&mut bytes, &[("members", b"")], &Silent).is_err());
     /// # Ok::<(), rpfcluster::Error>(())
     /// ```
-    pub fn write_with(&self, out: &mut dyn Write, extra: &[(&str, &[u8])]) -> Result<()> {
+    pub fn write_with(
+        &self,
+        out: &mut dyn Write,
+        extra: &[(&str, &[u8])],
+        observer: &dyn Observer,
+    ) -> Result<()> {
         let small = self.encode()?;
-        let written = self.all_sections(&small, extra)?.write(out);
-        written.map_err(|e| Error::System { what: "writing the model".into(), problem: e.to_string() })
+        self.all_sections(&small, extra)?.write(out, observer)
     }
 
     fn all_sections<'a>(&'a self, small: &'a Encoded, extra: &[(&str, &'a [u8])]) -> Result<Sections<'a>> {
@@ -182,6 +197,6 @@ impl Forest {
 
     /// Reads the forest of a model file.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
-        Self::from_bytes(&read(path.as_ref())?)
+        Self::from_bytes(&read(path.as_ref(), &Silent)?)
     }
 }

@@ -22,7 +22,7 @@ pub(crate) use tree::Tree;
 
 use crate::error::{Error, Result};
 use crate::kernel::{LeafCodes, LeafMatrix};
-use crate::observe::{Observer, Stage, check};
+use crate::observe::{Observer, Silent, Stage, check};
 use crate::points::{Points, Precision, Real, check_shape};
 use project::Rows;
 
@@ -51,7 +51,7 @@ pub struct Forest {
 impl Forest {
     /// Grows a forest in the current thread pool.
     pub fn grow<R: Real>(points: &Points<R>, params: &ForestParams) -> Result<Self> {
-        Self::grow_observed(points, params, &crate::observe::Silent)
+        Self::grow_observed(points, params, &Silent)
     }
 
     /// Grows a forest, telling `observer` about each tree.
@@ -196,7 +196,7 @@ impl Forest {
     /// The leaf of each row of `points` in each tree (leaves as grown). Rows of another width are rounded to the
     /// forest's own first.
     pub fn route<R: Real>(&self, points: &Points<R>) -> Result<LeafCodes> {
-        self.route_observed(points, &crate::observe::Silent)
+        self.route_observed(points, &Silent)
     }
 
     /// As [`Forest::route`], telling `observer` about each tree.
@@ -233,6 +233,11 @@ impl Forest {
 
     /// Whether the stored arrays describe a forest; what a model file must pass before it is used.
     pub fn check(&self) -> Result<()> {
+        self.check_observed(&Silent)
+    }
+
+    /// As [`Forest::check`], asking `observer` at each tree whether to go on.
+    pub fn check_observed(&self, observer: &dyn Observer) -> Result<()> {
         let damaged = |problem: String| Error::Model { problem: format!("is damaged: {problem}") };
         self.params.validate().map_err(|e| damaged(e.to_string()))?;
         check_shape(self.n, self.d).map_err(|e| damaged(e.to_string()))?;
@@ -241,6 +246,7 @@ impl Forest {
         }
         let draws = self.params.candidates.max(split::ATTEMPTS);
         for (number, tree) in self.trees.iter().enumerate() {
+            check(observer)?;
             let problem = match tree.check(self.n, draws) {
                 Ok(()) if tree.cuts.precision() == self.precision => continue,
                 Ok(()) => "has cuts of another width".into(),

@@ -4,10 +4,11 @@
 //! beginning at a multiple of 64 bytes so that arrays can be mapped into memory as they are. Header, table and every
 //! section have a CRC-32. A file is refused with one sentence when it is cut short, altered or of a newer version.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::Path;
 
 use crate::error::{Error, Result};
+use crate::observe::{Observer, Silent, check};
 
 /// First bytes of every model file.
 pub const MAGIC: [u8; 8] = *b"RPFMODEL";
@@ -16,6 +17,10 @@ pub const VERSION: u32 = 1;
 const ALIGN: usize = 64;
 const HEADER: usize = 64;
 const ENTRY: usize = 32;
+/// Bytes between two questions whether to go on.
+const CHUNK: usize = 1 << 20;
+/// Bytes written between two waits for the disk: one wait at the end, of a large model, could not be stopped.
+const SYNCED: usize = 1 << 26;
 
 /// A part of a section, borrowed from where it lives.
 #[derive(Debug, Clone, Copy)]
@@ -59,7 +64,7 @@ impl Piece<'_> {
             Ok(())
         }
         match self {
-            Piece::Bytes(b) => sink(b),
+            Piece::Bytes(b) => b.chunks(CHUNK).try_for_each(sink),
             Piece::U16(v) => numbers(v, u16::to_le_bytes, sink),
             Piece::U32(v) => numbers(v, u32::to_le_bytes, sink),
             Piece::F32(v) => numbers(v, f32::to_le_bytes, sink),
@@ -85,8 +90,15 @@ impl<'a> Sections<'a> {
         self.list.iter().any(|(n, _)| *n == tag(name))
     }
 
-    /// Writes the whole file.
-    pub fn write(&self, out: &mut dyn Write) -> std::io::Result<()> {
+    /// Writes the whole file, asking `observer` all along whether to go on.
+    pub fn write(&self, out: &mut dyn Write, observer: &dyn Observer) -> Result<()> {
+        let written = self.write_watched(out, observer);
+        check(observer)?;
+        written.map_err(|e| Error::System { what: "writing the model".into(), problem: e.to_string() })
+    }
+
+    fn write_watched(&self, out: &mut dyn Write, observer: &dyn Observer) -> std::io::Result<()> {
+        let go_on = || check(observer).map_err(std::io::Error::other);
         let mut offset = (HEADER + ENTRY * self.list.len()).next_multiple_of(ALIGN);
         let mut table = Vec::with_capacity(ENTRY * self.list.len());
         for (name, pieces) in &self.list {
@@ -94,7 +106,7 @@ impl<'a> Sections<'a> {
             for piece in pieces {
                 piece.each(&mut |bytes| {
                     crc.update(bytes);
-                    Ok(())
+                    go_on()
                 })?;
             }
             let length: usize = pieces.iter().map(Piece::bytes).sum();
@@ -126,7 +138,10 @@ impl<'a> Sections<'a> {
         pad(out, &mut at)?;
         for (_, pieces) in &self.list {
             for piece in pieces {
-                piece.each(&mut |bytes| out.write_all(bytes))?;
+                piece.each(&mut |bytes| {
+                    go_on()?;
+                    out.write_all(bytes)
+                })?;
                 at += piece.bytes();
             }
             pad(out, &mut at)?;
@@ -135,29 +150,53 @@ impl<'a> Sections<'a> {
     }
 
     /// Writes the file whole or not at all: a temporary file beside it, then a rename. A device or a pipe is written
-    /// to as it is, since a rename would put a file in its place.
-    pub fn save(&self, path: &Path) -> Result<()> {
+    /// to as it is, since a rename would put a file in its place. Stopped by `observer`, it leaves what was there.
+    pub fn save(&self, path: &Path, observer: &dyn Observer) -> Result<()> {
         let failed = |e: std::io::Error| Error::System {
             what: format!("writing {}", path.display()),
             problem: e.to_string(),
         };
         if std::fs::metadata(path).is_ok_and(|m| !m.is_file()) {
             let opened = std::fs::OpenOptions::new().write(true).open(path);
-            return opened.and_then(|mut device| self.write(&mut device)).map_err(failed);
+            return self.write(&mut opened.map_err(failed)?, observer);
         }
         let mut name = path.file_name().unwrap_or_default().to_os_string();
         name.push(format!(".{}.tmp", std::process::id()));
         let temporary = path.with_file_name(name);
         let written = (|| {
-            let mut out = std::io::BufWriter::new(std::fs::File::create(&temporary)?);
-            self.write(&mut out)?;
-            out.into_inner().map_err(|e| e.into_error())?.sync_all()?;
+            let file = Synced { file: std::fs::File::create(&temporary)?, since: 0 };
+            let mut out = std::io::BufWriter::with_capacity(CHUNK, file);
+            self.write_watched(&mut out, observer)?;
+            out.into_inner().map_err(|e| e.into_error())?.file.sync_all()?;
             std::fs::rename(&temporary, path)
         })();
         if written.is_err() {
             let _ = std::fs::remove_file(&temporary);
+            check(observer)?;
         }
         written.map_err(failed)
+    }
+}
+
+/// A file that is brought to the disk as it grows.
+struct Synced {
+    file: std::fs::File,
+    since: usize,
+}
+
+impl Write for Synced {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.since += written;
+        if self.since >= SYNCED {
+            self.since = 0;
+            self.file.sync_data()?;
+        }
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.file.flush()
     }
 }
 
@@ -182,6 +221,11 @@ pub struct Container<'a> {
 impl<'a> Container<'a> {
     /// Checks everything before anything is used.
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
+        Self::parse_observed(bytes, &Silent)
+    }
+
+    /// As [`Container::parse`], asking `observer` all along whether to go on.
+    pub fn parse_observed(bytes: &'a [u8], observer: &dyn Observer) -> Result<Self> {
         let whole = |from: usize, length: usize| bytes.get(from..from.checked_add(length)?);
         if bytes.len() < 8 || bytes[..8] != MAGIC {
             return Err(damaged("is not an rpf model file"));
@@ -218,7 +262,12 @@ impl<'a> Container<'a> {
             name.copy_from_slice(&entry[..8]);
             let (from, length) = (number(entry, 8, 8) as usize, number(entry, 16, 8) as usize);
             let content = whole(from, length).ok_or_else(cut)?;
-            if u64::from(crc32fast::hash(content)) != number(entry, 24, 4) {
+            let mut crc = crc32fast::Hasher::new();
+            for chunk in content.chunks(CHUNK) {
+                check(observer)?;
+                crc.update(chunk);
+            }
+            if u64::from(crc.finalize()) != number(entry, 24, 4) {
                 return Err(damaged(format!(
                     "was altered: the checksum of section {} does not fit",
                     shown(&name)
@@ -283,8 +332,22 @@ fn shown(name: &[u8; 8]) -> String {
     String::from_utf8_lossy(name).trim_end_matches('\0').to_string()
 }
 
-/// Reads a file in full.
-pub fn read(path: &Path) -> Result<Vec<u8>> {
-    std::fs::read(path)
-        .map_err(|e| Error::System { what: format!("reading {}", path.display()), problem: e.to_string() })
+/// Reads a file in full, asking `observer` all along whether to go on.
+pub fn read(path: &Path, observer: &dyn Observer) -> Result<Vec<u8>> {
+    let failed = |e: std::io::Error| Error::System {
+        what: format!("reading {}", path.display()),
+        problem: e.to_string(),
+    };
+    let mut file = std::fs::File::open(path).map_err(failed)?;
+    let size = file.metadata().map_or(0, |m| m.len() as usize);
+    let mut bytes = Vec::new();
+    let no_room =
+        |_| Error::System { what: format!("reading {}", path.display()), problem: "no memory for it".into() };
+    bytes.try_reserve_exact(size).map_err(no_room)?;
+    loop {
+        check(observer)?;
+        if (&mut file).take(CHUNK as u64).read_to_end(&mut bytes).map_err(failed)? == 0 {
+            return Ok(bytes);
+        }
+    }
 }

@@ -1,0 +1,57 @@
+//! Model files and pickles: the bytes of the two classes, to and from, behind the gate like all that can take long.
+
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use rpfcluster::model::{Container, read};
+use rpfcluster::{Fitted, Observer};
+
+use crate::cluster::Cluster;
+use crate::forest::Forest;
+use crate::gate::gate;
+
+/// The section that says from which columns a model was made.
+const META: &str = "meta";
+
+/// A forest, a clustering where the file holds one, and what it says of its columns.
+type Opened<'py> = (Forest, Option<Cluster>, Option<Bound<'py, PyBytes>>);
+
+/// What `write` writes, as Python's bytes.
+pub fn bytes_of<'py>(
+    py: Python<'py>,
+    write: impl FnOnce(&mut Vec<u8>, &dyn Observer) -> rpfcluster::Result<()> + Send,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let bytes = gate(py, None, |o| {
+        let mut bytes = Vec::new();
+        write(&mut bytes, o).map(|()| bytes)
+    })?;
+    Ok(PyBytes::new(py, &bytes))
+}
+
+/// Writes a model file, whole or not at all, with what it says of its columns.
+pub fn save_to(
+    py: Python<'_>,
+    meta: &[u8],
+    write: impl FnOnce(&[(&str, &[u8])], &dyn Observer) -> rpfcluster::Result<()> + Send,
+) -> PyResult<()> {
+    gate(py, None, |o| write(&[(META, meta)], o))
+}
+
+/// Reads a model file; `threads` is for this machine.
+#[pyfunction]
+#[pyo3(signature = (path, threads=None))]
+pub fn open_model<'py>(py: Python<'py>, path: PathBuf, threads: Option<usize>) -> PyResult<Opened<'py>> {
+    let (forest, clustering, meta) = gate(py, None, |o| {
+        let bytes = read(&path, o)?;
+        let file = Container::parse_observed(&bytes, o)?;
+        let meta = file.has(META).then(|| file.section(META).map(<[u8]>::to_vec)).transpose()?;
+        if !file.has("cluster") {
+            return Ok((rpfcluster::Forest::from_container(&file, o)?, None, meta));
+        }
+        let clustering = Fitted::from_container(&file, o)?;
+        Ok((clustering.forest().clone(), Some(clustering), meta))
+    })?;
+    let clustering = clustering.map(|c| Cluster::new(c, threads));
+    Ok((Forest::new(forest), clustering, meta.map(|m| PyBytes::new(py, &m))))
+}
