@@ -11,7 +11,7 @@ use rpfcluster::{AffinityParams, Fitted, Observer, RpfCluster};
 use crate::arrays::{Csr, CsrArrays, each};
 use crate::data::{Table, each_width};
 use crate::forest::Forest;
-use crate::functions::{extra_sections, parse, signed, to_json};
+use crate::functions::{parse, signed, to_json};
 use crate::gate::{Progress, gate};
 use crate::model::{bytes_of, save_to};
 
