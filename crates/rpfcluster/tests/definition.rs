@@ -212,11 +212,17 @@ fn plain_algorithm_gives_the_same_leaves_in_f64() {
 
 #[test]
 fn plain_algorithm_gives_the_same_leaves_in_f32() {
-    for d in [1, 3, 7, 12, 16, 31, 50] {
+    for d in [1, 3, 5, 7, 8, 9, 12, 15, 16, 31, 50] {
         let (values, unseen) = (to_f32(&normals(150, d, d as u64)), to_f32(&normals(40, d, 1000 + d as u64)));
         for params in kinds(3, 6, 8) {
             agree(&values, &unseen, d, &params);
         }
+    }
+    // Fewer rows than go down at a time, many more, and a tree without a cut.
+    let values = to_f32(&normals(300, 10, 1));
+    for (unseen, min_node) in [(1, 6), (9, 6), (3000, 6), (33, 400)] {
+        let params = ForestParams { trees: 3, min_node, seed: 2, ..Default::default() };
+        agree(&values, &to_f32(&normals(unseen, 10, 2)), 10, &params);
     }
 }
 

@@ -66,6 +66,13 @@ pub trait Affinity: Sync {
     /// can really be cut out should be.
     fn restrict<'a>(&'a self, rows: &[u32]) -> Box<dyn Affinity + 'a>;
 
+    /// The same similarity with the rows in another order, for affinities whose products are the faster the nearer
+    /// neighbours lie to each other in memory. `None` for all others.
+    fn in_order<'a>(&'a self, order: &[u32]) -> Option<Box<dyn Affinity + 'a>> {
+        let _ = order;
+        None
+    }
+
     /// The same similarity, but work is left out once `observer` wants to stop: what it then returns means nothing,
     /// and the observer must be asked before it is used. `None` when nothing here takes long.
     fn watched<'a>(&'a self, observer: &'a dyn Observer) -> Option<Box<dyn Affinity + 'a>> {

@@ -97,7 +97,8 @@ impl SparseAffinity {
         self.degrees_until(observer).iter().enumerate().map(bound).fold(1.0, f64::min)
     }
 
-    /// The pairs among these rows (ascending, no repeats), with weights of their own.
+    /// The pairs among these rows (no repeats), with weights of their own. Where the rows do not ascend, neither do the
+    /// columns of a row.
     pub(super) fn cut_out(&self, rows: &[u32], observer: &dyn Observer) -> SparseAffinity {
         let (indptr, indices, weights) = match self.weights() {
             Weights::Table { counts, table } => {
@@ -124,7 +125,9 @@ impl SparseAffinity {
             new_number[*old as usize] = new as u32;
         }
         let mut indptr = Vec::with_capacity(rows.len() + 1);
-        let (mut indices, mut kept) = (Vec::new(), Vec::new());
+        let most =
+            rows.iter().map(|&row| self.indptr()[row as usize + 1] - self.indptr()[row as usize]).sum();
+        let (mut indices, mut kept) = (Vec::with_capacity(most), Vec::with_capacity(most));
         indptr.push(0);
         for run in rows.chunks(ASK) {
             if observer.cancelled() {

@@ -348,6 +348,10 @@ impl Affinity for SparseAffinity {
         Box::new(self.cut_out(rows, &Silent))
     }
 
+    fn in_order<'a>(&'a self, order: &[u32]) -> Option<Box<dyn Affinity + 'a>> {
+        Some(self.restrict(order))
+    }
+
     fn watched<'a>(&'a self, observer: &'a dyn Observer) -> Option<Box<dyn Affinity + 'a>> {
         Some(Box::new(WatchedSparse { pairs: Cow::Borrowed(self), observer }))
     }

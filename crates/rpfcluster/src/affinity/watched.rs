@@ -55,6 +55,10 @@ impl Affinity for WatchedSparse<'_> {
         let pairs = Cow::Owned(self.pairs.cut_out(rows, self.observer));
         Box::new(WatchedSparse { pairs, observer: self.observer })
     }
+
+    fn in_order<'b>(&'b self, order: &[u32]) -> Option<Box<dyn Affinity + 'b>> {
+        Some(self.restrict(order))
+    }
 }
 
 /// The kernel itself.

@@ -11,7 +11,7 @@ use crate::kernel::{LeafMatrix, Neighbors, SparseKernel};
 use crate::kmeans::relabel_by_first_appearance;
 use crate::observe::{Observer, check};
 use crate::rng::mix;
-use crate::spectral::{Embedding, Hints, SpectralParams, embed, knots, label};
+use crate::spectral::{Embedding, Hints, Solver, SpectralParams, embed, knots, label};
 
 /// Seconds of each step of a fit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
@@ -93,7 +93,7 @@ pub(crate) fn cut(
     let look_up = |a: usize, b: usize| between.as_ref().map_or(0.0, |m| m.get(a, b));
     let hints =
         Hints { start, similarity: between.as_ref().map(|_| &look_up as &dyn Fn(usize, usize) -> f64) };
-    let embedding = embed(affinity, spectral, &hints, observer)?;
+    let embedding = embedded(leaves, affinity, spectral, &hints, observer)?;
     seconds.spectral += clock.elapsed().as_secs_f64();
     let clock = Instant::now();
     let mut labels = label(affinity, &embedding, spectral, observer)?;
@@ -105,6 +105,30 @@ pub(crate) fn cut(
     unite_twins(leaves, &mut labels, spectral.k, observer)?;
     seconds.label += clock.elapsed().as_secs_f64();
     Ok(Cut { labels, embedding, untied })
+}
+
+/// Rows from which on a block of vectors is larger than the cache.
+const LARGE: usize = 50_000;
+
+/// The eigenvectors. Those of a large graph are found in the order of one tree's leaves: neighbours then lie near each
+/// other in memory, and a product takes half the time.
+fn embedded(
+    leaves: &LeafMatrix,
+    affinity: &dyn Affinity,
+    spectral: &SpectralParams,
+    hints: &Hints,
+    observer: &dyn Observer,
+) -> Result<Embedding> {
+    let order = &leaves.tree_leaves()[0].members;
+    // What is known beforehand is known of the rows as they are, and landmarks are chosen by their numbers.
+    let free = hints.start.is_none() && hints.similarity.is_none() && spectral.solver != Solver::Nystrom;
+    if free
+        && affinity.n() >= LARGE
+        && let Some(graph) = affinity.in_order(order)
+    {
+        return Ok(embed(&*graph, spectral, hints, observer)?.with_rows_at(order));
+    }
+    embed(affinity, spectral, hints, observer)
 }
 
 /// How similar the pieces of a graph are on average, by shared leaves.
@@ -245,4 +269,36 @@ pub(crate) fn check_distinct(leaves: &LeafMatrix, k: usize, observer: &dyn Obser
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::forest::{Forest, ForestParams};
+    use crate::observe::Silent;
+    use crate::points::Points;
+    use crate::rng::{Purpose, Stream};
+
+    #[test]
+    fn the_order_of_the_rows_changes_no_eigenvector() {
+        let (n, d) = (900, 3);
+        let mut stream = Stream::new(3, Purpose::Shapes, 0, 0);
+        let values: Vec<f64> = (0..n * d).map(|i| stream.normal() + (i / d % 3) as f64).collect();
+        let params = ForestParams { trees: 40, min_node: 20, ..Default::default() };
+        let leaves = Forest::grow(&Points::new(&values, n, d).unwrap(), &params).unwrap().leaves();
+        let graph = SparseAffinity::top_k(&leaves.top_k(10).unwrap(), 10, 2.0).unwrap();
+        let spectral = SpectralParams { k: 3, dense_below: 0, ..Default::default() };
+        let order = &leaves.tree_leaves()[0].members;
+        assert!(order.windows(2).any(|pair| pair[0] > pair[1]), "an order of its own");
+        let plain = embed(&graph, &spectral, &Hints::default(), &Silent).unwrap();
+        let ordered = graph.in_order(order).unwrap();
+        let other = embed(&*ordered, &spectral, &Hints::default(), &Silent).unwrap().with_rows_at(order);
+        let close = |a: &[f64], b: &[f64], by: f64| {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() < by)
+        };
+        assert!(close(&plain.degrees, &other.degrees, 1e-12));
+        assert!(close(&plain.eigenvalues, &other.eigenvalues, 1e-9));
+        assert!(close(&plain.vectors, &other.vectors, 1e-4));
+        assert_eq!(plain.piece_of, other.piece_of);
+    }
 }

@@ -6,6 +6,7 @@
 
 mod codec;
 mod columns;
+mod descend;
 mod grow;
 mod params;
 mod partition;

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use super::Forest;
 use super::columns::Columns;
+use super::descend::{Steps, descend, stride};
 use super::partition::{Moved, Spare, partition};
 use super::project::{DirectionVector, Rows};
 use super::split::DirectionSource;
@@ -18,6 +19,9 @@ use crate::points::Real;
 /// Bytes of directions that are kept; beyond, they are drawn again for every block.
 const KEPT: usize = 16 << 20;
 
+/// Rows between two questions whether to go on.
+const BLOCK: usize = 1 << 16;
+
 /// Buffers one thread uses for all its trees.
 pub(crate) struct RouteScratch<R> {
     projections: Vec<R>,
@@ -27,6 +31,8 @@ pub(crate) struct RouteScratch<R> {
     columns: Columns<R>,
     /// The directions of the tree's inner nodes, `d` values each; empty when they are drawn as needed.
     kept: Vec<R>,
+    /// The same for narrow rows, with the cuts.
+    steps: Steps,
 }
 
 impl<R: Real> RouteScratch<R> {
@@ -38,6 +44,7 @@ impl<R: Real> RouteScratch<R> {
             direction: DirectionVector::default(),
             columns: Columns::default(),
             kept: Vec::new(),
+            steps: Steps::default(),
         }
     }
 }
@@ -53,6 +60,14 @@ pub(crate) fn route_tree<R: Real>(
 ) -> Result<()> {
     let d = forest.d;
     let mut source = DirectionSource::new(&forest.params, number, d, forest.exponent);
+    if let Some(stride) = stride(rows).filter(|stride| tree.right.len() * stride * size_of::<R>() <= KEPT) {
+        keep_steps(tree, stride, &mut source, scratch);
+        for (block, leaves) in leaves.chunks_mut(BLOCK).enumerate() {
+            check(observer)?;
+            descend(tree, &scratch.steps, rows, block * BLOCK, leaves);
+        }
+        return Ok(());
+    }
     // Enough rows for a few in every leaf: a node costs as much for one row as for eight.
     let most = Columns::most(rows, d);
     let together = (16 * tree.leaves()).clamp(most, 8 * most);
@@ -72,6 +87,25 @@ pub(crate) fn route_tree<R: Real>(
         route_block(tree, d, &mut source, scratch, first, leaves);
     }
     Ok(())
+}
+
+fn keep_steps<R: Real>(
+    tree: &Tree,
+    stride: usize,
+    source: &mut DirectionSource,
+    scratch: &mut RouteScratch<R>,
+) {
+    scratch.steps.clear();
+    let mut stack = vec![tree.root()];
+    while let Some(at) = stack.pop() {
+        if at.is_leaf() {
+            continue;
+        }
+        source.draw(at.path, tree.draw_of(at.node), &mut scratch.direction);
+        scratch.steps.push(&scratch.direction.dense, stride, tree.cuts.get(at.node as usize));
+        stack.push(tree.right(at));
+        stack.push(tree.left(at));
+    }
 }
 
 fn keep_directions<R: Real>(tree: &Tree, source: &mut DirectionSource, scratch: &mut RouteScratch<R>) {

@@ -108,18 +108,24 @@ fn count_windows<T: Send>(
     Ok(results)
 }
 
-/// Counts rows given by their leaf numbers against the training points, in their own order.
+/// Counts rows given by their leaf numbers against the training points: the order in which they are visited, that of
+/// their leaves in the first tree, and one result for each chunk of them.
 pub(crate) fn count_rows<T: Send>(
     matrix: &LeafMatrix,
     codes: &LeafCodes,
     observer: &dyn Observer,
     fresh: impl Fn() -> T + Sync,
     keep: impl Fn(&mut T, usize, Counted<'_>) + Sync,
-) -> Result<Vec<T>> {
+) -> Result<(Vec<u32>, Vec<T>)> {
     observer.begin(Stage::Kernel, codes.n() as u64);
-    let results = count_chunks(matrix, 0..codes.n(), observer, &fresh, &keep, |p| p, |p, t| codes.get(p, t));
+    let mut order: Vec<u32> = (0..codes.n() as u32).collect();
+    let first = codes.tree(0);
+    order.sort_by_key(|&row| first[row as usize]);
+    let row = |p: usize| order[p] as usize;
+    let code = |p: usize, t: usize| codes.get(row(p), t);
+    let results = count_chunks(matrix, 0..codes.n(), observer, &fresh, &keep, row, code);
     observer.end(Stage::Kernel);
-    results
+    Ok((order, results?))
 }
 
 fn count_chunks<T: Send>(

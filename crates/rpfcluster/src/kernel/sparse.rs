@@ -95,35 +95,7 @@ impl LeafMatrix {
         let least = least_count(threshold, self.trees())?;
         let chunks =
             count_training(self, observer, Kept::default, |kept, _, counted| kept.keep(&counted, least))?;
-        let order = &self.tree_leaves()[0].members;
-        let mut starts = vec![0usize; self.n() + 1];
-        for (&row, &length) in order.iter().zip(chunks.iter().flat_map(|c| &c.lengths)) {
-            starts[row as usize + 1] = length as usize;
-        }
-        for row in 0..self.n() {
-            starts[row + 1] += starts[row];
-        }
-        let mut kernel = SparseKernel {
-            rows: self.n(),
-            columns: self.n(),
-            indices: vec![0; starts[self.n()]],
-            counts: vec![0; starts[self.n()]],
-            starts,
-            trees: self.trees(),
-        };
-        let mut rows = order.iter();
-        for chunk in chunks {
-            check(observer)?;
-            let mut from = 0;
-            for (&length, &row) in chunk.lengths.iter().zip(&mut rows) {
-                let to = from + length as usize;
-                let at = kernel.starts[row as usize];
-                kernel.indices[at..at + length as usize].copy_from_slice(&chunk.indices[from..to]);
-                kernel.counts[at..at + length as usize].copy_from_slice(&chunk.counts[from..to]);
-                from = to;
-            }
-        }
-        Ok(kernel)
+        self.kept(&self.tree_leaves()[0].members, chunks, observer)
     }
 
     /// All training rows with a similarity of at least `threshold` to rows given by their leaf numbers.
@@ -134,23 +106,40 @@ impl LeafMatrix {
         observer: &dyn Observer,
     ) -> Result<SparseKernel> {
         let least = least_count(threshold, self.trees())?;
-        let chunks =
+        let (order, chunks) =
             count_rows(self, codes, observer, Kept::default, |kept, _, counted| kept.keep(&counted, least))?;
+        self.kept(&order, chunks, observer)
+    }
+
+    /// What was kept, back in the rows' own order.
+    fn kept(&self, order: &[u32], chunks: Vec<Kept>, observer: &dyn Observer) -> Result<SparseKernel> {
+        let rows = order.len();
+        let mut starts = vec![0usize; rows + 1];
+        for (&row, &length) in order.iter().zip(chunks.iter().flat_map(|c| &c.lengths)) {
+            starts[row as usize + 1] = length as usize;
+        }
+        for row in 0..rows {
+            starts[row + 1] += starts[row];
+        }
         let mut kernel = SparseKernel {
-            rows: codes.n(),
+            rows,
             columns: self.n(),
-            starts: vec![0],
-            indices: Vec::new(),
-            counts: Vec::new(),
+            indices: vec![0; starts[rows]],
+            counts: vec![0; starts[rows]],
+            starts,
             trees: self.trees(),
         };
+        let mut order = order.iter();
         for chunk in chunks {
             check(observer)?;
-            for &length in &chunk.lengths {
-                kernel.starts.push(kernel.starts[kernel.starts.len() - 1] + length as usize);
+            let mut from = 0;
+            for (&length, &row) in chunk.lengths.iter().zip(&mut order) {
+                let to = from + length as usize;
+                let at = kernel.starts[row as usize];
+                kernel.indices[at..at + length as usize].copy_from_slice(&chunk.indices[from..to]);
+                kernel.counts[at..at + length as usize].copy_from_slice(&chunk.counts[from..to]);
+                from = to;
             }
-            kernel.indices.extend(chunk.indices);
-            kernel.counts.extend(chunk.counts);
         }
         Ok(kernel)
     }

@@ -55,9 +55,29 @@ impl LeafMatrix {
         let chunks = count_training(self, observer, Picked::default, |picked, row, counted| {
             picked.pick(&counted, Some(row as u32), k)
         })?;
-        let mut indices = vec![NOBODY; self.n() * k];
-        let mut counts = vec![0u16; self.n() * k];
-        let mut order = self.tree_leaves()[0].members.iter();
+        self.picked(&self.tree_leaves()[0].members, chunks, k, observer)
+    }
+
+    /// The k strongest training neighbours of rows given by their leaf numbers.
+    pub fn top_k_of(&self, codes: &LeafCodes, k: usize, observer: &dyn Observer) -> Result<Neighbors> {
+        let k = check_k(k, self.n() + 1)?;
+        let (order, chunks) = count_rows(self, codes, observer, Picked::default, |picked, _, counted| {
+            picked.pick(&counted, None, k)
+        })?;
+        self.picked(&order, chunks, k, observer)
+    }
+
+    /// What was picked, back in the rows' own order.
+    fn picked(
+        &self,
+        order: &[u32],
+        chunks: Vec<Picked>,
+        k: usize,
+        observer: &dyn Observer,
+    ) -> Result<Neighbors> {
+        let n = order.len();
+        let (mut indices, mut counts) = (vec![NOBODY; n * k], vec![0u16; n * k]);
+        let mut order = order.iter();
         for chunk in chunks {
             check(observer)?;
             let picked = chunk.indices.chunks(k).zip(chunk.counts.chunks(k));
@@ -67,23 +87,7 @@ impl LeafMatrix {
                 counts[at..at + k].copy_from_slice(cs);
             }
         }
-        Ok(Neighbors { n: self.n(), k, trees: self.trees(), indices, counts })
-    }
-
-    /// The k strongest training neighbours of rows given by their leaf numbers.
-    pub fn top_k_of(&self, codes: &LeafCodes, k: usize, observer: &dyn Observer) -> Result<Neighbors> {
-        let k = check_k(k, self.n() + 1)?;
-        let chunks = count_rows(self, codes, observer, Picked::default, |picked, _, counted| {
-            picked.pick(&counted, None, k)
-        })?;
-        let mut all =
-            Neighbors { n: codes.n(), k, trees: self.trees(), indices: Vec::new(), counts: Vec::new() };
-        for chunk in chunks {
-            check(observer)?;
-            all.indices.extend(chunk.indices);
-            all.counts.extend(chunk.counts);
-        }
-        Ok(all)
+        Ok(Neighbors { n, k, trees: self.trees(), indices, counts })
     }
 }
 

@@ -120,6 +120,27 @@ impl Embedding {
         out
     }
 
+    /// The same with row `i` at place `order[i]`.
+    pub(crate) fn with_rows_at(self, order: &[u32]) -> Embedding {
+        let k = self.k();
+        let mut there = Embedding {
+            vectors: vec![0.0; self.vectors.len()],
+            degrees: vec![0.0; self.n()],
+            piece_of: vec![0; self.n()],
+            eigenvalues: self.eigenvalues,
+            columns: self.columns,
+            ..self
+        };
+        for (i, &place) in order.iter().enumerate() {
+            let place = place as usize;
+            there.vectors[place * k..][..k].copy_from_slice(&self.vectors[i * k..][..k]);
+            there.degrees[place] = self.degrees[i];
+            there.piece_of[place] = self.piece_of[i];
+        }
+        fix_signs(&mut there.vectors, k);
+        there
+    }
+
     /// The embedding of point `i`.
     pub fn row(&self, i: usize) -> &[f64] {
         &self.vectors[i * self.k()..][..self.k()]
