@@ -7,7 +7,7 @@ mod common;
 use common::{grow, kinds, normals, to_f32};
 use proptest::prelude::*;
 use rpfcluster::model::{Container, Piece, Sections, VERSION};
-use rpfcluster::{Error, Forest, ForestParams, Points, Precision};
+use rpfcluster::{Error, Forest, ForestParams, Points, Precision, Silent};
 
 fn small() -> Forest {
     // Candidates, so that there are draws to store.
@@ -187,7 +187,7 @@ fn forge(bytes: &[u8], change: impl Fn(&str, Vec<u8>) -> Vec<u8>) -> Vec<u8> {
         sections.add(name, vec![Piece::Bytes(content)]);
     }
     let mut out = Vec::new();
-    sections.write(&mut out).unwrap();
+    sections.write(&mut out, &Silent).unwrap();
     out
 }
 
@@ -240,7 +240,7 @@ fn missing_and_broken_sections_are_named() {
             .iter()
             .for_each(|(name, _)| sections.add(name, vec![Piece::Bytes(file.section(name).unwrap())]));
         let mut out = Vec::new();
-        sections.write(&mut out).unwrap();
+        sections.write(&mut out, &Silent).unwrap();
         assert_eq!(sentence(&out), format!("has no section {left_out}"));
     }
     for name in ["inner", "right", "cuts", "starts", "members", "draws"] {

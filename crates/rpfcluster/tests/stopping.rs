@@ -10,10 +10,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use common::{grow, normals};
 use rpfcluster::affinity::{Affinity, Diagonal, LinearAffinity, SparseAffinity};
 use rpfcluster::kmeans::{HartiganWong, KMeans};
+use rpfcluster::model::Container;
 use rpfcluster::spectral::{Method, Solver, SpectralParams, cluster};
 use rpfcluster::sweep::most_agreed_observed;
 use rpfcluster::tune::{Recipe, partitions};
-use rpfcluster::{AffinityParams, Error, ForestParams, Observer, Points, RpfCluster};
+use rpfcluster::{AffinityParams, Error, Fitted, ForestParams, Observer, Points, RpfCluster};
 
 /// Counts how often it is asked, and says stop after so many times.
 struct StopAfter {
@@ -119,6 +120,29 @@ fn a_single_product_asks() {
         ),
         ("counting", 35, Box::new(|o| forest.leaves().sparse_observed(0.0, o).map(drop))),
     ]);
+}
+
+#[test]
+fn model_files() {
+    let values = normals(N, 3, 7);
+    let points = Points::new(&values, N, 3).unwrap();
+    let fitted = RpfCluster { k: 3, trees: 40, tune: false, ..Default::default() }.fit(&points).unwrap();
+    let mut bytes = Vec::new();
+    fitted.write_with(&mut bytes, &[], &StopAfter::new(u64::MAX)).unwrap();
+    let folder = std::env::temp_dir().join(format!("rpf-stopping-test-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("a.rpf");
+    let read = |o: &dyn Observer| Fitted::from_container(&Container::parse_observed(&bytes, o)?, o);
+    stops_anywhere(&[
+        ("writing", 80, Box::new(|o| fitted.write_with(&mut Vec::new(), &[], o))),
+        ("saving", 80, Box::new(|o| fitted.save_with(&path, &[], o))),
+        ("reading", 80, Box::new(|o| read(o).map(drop))),
+        ("reading a file", 2, Box::new(|o| rpfcluster::model::read(&path, o).map(drop))),
+    ]);
+    // What was saved before stands, and nothing else.
+    assert_eq!(std::fs::read(&path).unwrap(), bytes);
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
+    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
