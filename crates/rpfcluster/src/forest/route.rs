@@ -32,7 +32,7 @@ pub(crate) struct RouteScratch<R> {
     /// The directions of the tree's inner nodes, `d` values each; empty when they are drawn as needed.
     kept: Vec<R>,
     /// The same for narrow rows, with the cuts.
-    steps: Steps,
+    steps: Steps<R>,
 }
 
 impl<R: Real> RouteScratch<R> {
