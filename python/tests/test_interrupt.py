@@ -12,8 +12,8 @@ import pytest
 
 from rpfcluster import RPForest
 
-# A shell may start the tests with the signal ignored, which children inherit. The call is made again and again, so that on
-# no machine it ends before the signal comes.
+# A shell may start the tests with the signal ignored, which children inherit. The call is made again and again, so that
+# on no machine it ends before the signal comes.
 LONG = """
 import pickle, signal, sys
 PATH = sys.argv[1]
