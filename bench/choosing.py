@@ -10,10 +10,12 @@ from __future__ import annotations
 import argparse
 import statistics
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import isolate
 import record
+from choosing_picture import draw
 from choosing_table import tables
 from methods import SEEDLESS
 
@@ -111,6 +113,7 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=isolate.LIMIT, help="seconds a run of a peer may take (300)")
     parser.add_argument("--again", action="store_true", help="measure anew what was measured on these sources")
     parser.add_argument("--table", action="store_true", help="run nothing, print what was last measured")
+    parser.add_argument("--picture", type=Path, help="where to draw what was last measured")
     asked = parser.parse_args()
     chosen = [s for s in sets() if not asked.sets or {s[0], s[1]} & set(asked.sets)]
     if not chosen:
@@ -125,6 +128,8 @@ def main() -> None:
     source = record.last_source("choosing") if asked.table else record.source()
     lines = [line for key, line in record.kept("choosing", KEY, source).items() if key[:3] in set(chosen)]
     print(tables(lines, METHODS))
+    if asked.picture and lines:
+        draw(lines, asked.picture)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ def tables(lines: list[Line], methods: Sequence[str]) -> str:
     """Return everything there is to say about these results, as markdown."""
     if not lines:
         return "nothing was measured"
-    found, failed = _averaged(lines)
+    found, failed = averaged(lines)
     there = [m for m in methods if any(line["method"] == m for line in lines)]
     last = max(lines, key=lambda line: line["at"])
     on = last["machine"]
@@ -40,7 +40,8 @@ def tables(lines: list[Line], methods: Sequence[str]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _averaged(lines: list[Line]) -> tuple[Found, dict[tuple[str, ...], str]]:
+def averaged(lines: list[Line]) -> tuple[Found, dict[tuple[str, ...], str]]:
+    """Return mean scores over the seeds of each set and method, and why methods failed."""
     runs: dict[tuple[str, str, str], dict[str, list[Line]]] = {}
     failed = {}
     for line in lines:

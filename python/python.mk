@@ -57,6 +57,7 @@ pypictures: $(VENV)/built ## the pictures of the Python pages, drawn anew
 	MPLBACKEND=agg $(BIN)/python examples/python/compare_clusterers.py docs/pictures/clusterers.png
 	MPLBACKEND=agg $(BIN)/python examples/python/swiss_roll.py docs/pictures/swiss-roll.png
 	MPLBACKEND=agg $(BIN)/python examples/python/pictures_of_a_fit.py docs/pictures/fit.png
+	MPLBACKEND=agg $(BIN)/python examples/python/what_auto_tries.py docs/pictures/auto-tries.png
 
 pyfigures: $(VENV)/built ## the figures of docs/python-figures.md, measured anew (give it a quiet machine)
 	$(BIN)/python python/figures/sklearn_checks.py

@@ -74,6 +74,11 @@ def test_pictures_of_a_fit(tmp_path):
     assert (tmp_path / "fit.png").stat().st_size > 10_000
 
 
+def test_what_auto_tries(tmp_path):
+    assert run("what_auto_tries", str(tmp_path / "tries.png")) > 0.9
+    assert (tmp_path / "tries.png").stat().st_size > 10_000
+
+
 def test_compare_clusterers(tmp_path):
     found = run("compare_clusterers", str(tmp_path / "grid.png"), n_samples=400)
     for name, scores in found.items():
