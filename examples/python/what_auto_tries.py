@@ -14,7 +14,16 @@ from rpfcluster.metrics import scores
 COLOURS = np.array(["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00"])
 
 
-def main(picture: str | None = None, shape: str = "bananas", n: int = 600) -> float:
+def in_words(affinity: dict) -> str:
+    """Name a setting as a person would."""
+    if affinity["kind"] == "top-k":
+        return f"top {affinity['top']}, power {affinity['power']:g}"
+    if affinity["kind"] == "paper":
+        return f"paper, beta {affinity['beta1']:g} and {affinity['beta2']:g}"
+    return str(affinity["kind"])
+
+
+def main(picture: str | None = None, shape: str = "spirals", n: int = 300) -> float:
     """Draw, and print and return the adjusted Rand index of what was taken."""
     from matplotlib import pyplot
 
@@ -26,15 +35,15 @@ def main(picture: str | None = None, shape: str = "bananas", n: int = 600) -> fl
     columns = 4
     rows = -(-len(tried) // columns)
     figure, axes = pyplot.subplots(rows, columns, figsize=(2.6 * columns, 2.7 * rows), layout="constrained")
-    for at, (setting, place) in enumerate(zip(tried, axes.flat)):
+    for at, (setting, place) in enumerate(zip(tried, axes.flat, strict=False)):
         numbers = dict(setting["affinity"])
         given = {"affinity": numbers.pop("kind"), "min_samples_split": setting["min_node"]}
         given |= {"n_neighbors" if name == "top" else name: value for name, value in numbers.items()}
         labels = RPFCluster(k, random_state=0, tune=False, **given).fit_predict(X)
         place.scatter(*X.T, c=COLOURS[labels], s=3, linewidths=0)
-        words = " ".join(f"{value:g}" if isinstance(value, float) else str(value) for value in numbers.values())
         taken = " · taken" if at == best else ""
-        title = f"{given['affinity']} {words}, leaves {setting['min_node']}\nagreement {setting['agreement']:.2f}{taken}"
+        title = f"{in_words(setting['affinity'])}, leaves {setting['min_node']}"
+        title += f"\nagreement {setting['agreement']:.2f}{taken}"
         place.set_title(title, fontsize=8, fontweight="bold" if taken else None)
         place.set(xticks=[], yticks=[], aspect="equal")
         for side in place.spines.values():
