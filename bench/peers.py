@@ -80,7 +80,8 @@ class Bench:
         rows = slice(0, self.asked.max_n)
         with isolate.stored(X[rows], y[rows]) as (X, folder):
             for method in filter(self.wants, ("rpf fixed", "SpectralClustering nearest_neighbors")):
-                self.fit("mnist", method, X, folder, 10, isolate.PATIENT)
+                limit = isolate.PATIENT if method.startswith("rpf") else self.asked.limit
+                self.fit("mnist", method, X, folder, 10, limit)
 
     def rings(self) -> None:
         """Measure three rings in the plane, ten million points."""
