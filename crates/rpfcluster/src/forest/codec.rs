@@ -75,9 +75,8 @@ impl Forest {
         let total: usize = inner.iter().map(|&i| i as usize).sum();
         let right = file.u32s("right")?;
         let starts = file.u32s("starts")?;
-        check(observer)?;
-        let members = file.u32s("members")?;
-        check(observer)?;
+        // By far the most of a file: read tree by tree, so that there is no second copy and each tree asks.
+        let (members, rest) = file.section("members")?.as_chunks::<4>();
         let cuts = match head.precision {
             Precision::F32 => Cuts::F32(file.f32s("cuts")?),
             Precision::F64 => Cuts::F64(file.f64s("cuts")?),
@@ -88,6 +87,7 @@ impl Forest {
             && right.len() == total
             && cuts.len() == total
             && starts.len() == total + 2 * trees
+            && rest.is_empty()
             && head.n.checked_mul(trees) == Some(members.len())
             && head.n > 0
             && head.d > 0;
@@ -115,7 +115,7 @@ impl Forest {
                 },
                 draws: Vec::new(),
                 starts: Arc::from(&starts[leaves]),
-                members: Arc::from(&members[t * head.n..(t + 1) * head.n]),
+                members: members[t * head.n..][..head.n].iter().map(|&m| u32::from_le_bytes(m)).collect(),
             });
             at += inner as usize;
         }
