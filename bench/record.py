@@ -1,6 +1,6 @@
 """Where a result comes from and where it is kept: machine, commit, versions, lines of JSON by date.
 
-A result is one line of bench/results/NAME-DATE.jsonl. Nothing is ever rewritten: a run that was made again is a later
+A result is one line of bench/results/NAME-DATE.jsonl; large files of earlier days are kept as .jsonl.gz. Nothing is ever rewritten: a run that was made again is a later
 line, and the later line counts. What makes two results comparable is their source: the same tree of crates/ and
 python/rpfcluster, whatever was committed elsewhere since.
 """
@@ -8,6 +8,7 @@ python/rpfcluster, whatever was committed elsewhere since.
 from __future__ import annotations
 
 import functools
+import gzip
 import hashlib
 import importlib.metadata
 import json
@@ -112,6 +113,6 @@ def last_source(name: str) -> str:
 
 
 def _lines(name: str) -> Iterator[Line]:
-    for path in sorted(RESULTS.glob(f"{name}-*.jsonl")):
-        with path.open() as file:
+    for path in sorted(RESULTS.glob(f"{name}-*.jsonl*")):
+        with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as file:
             yield from map(json.loads, file)
