@@ -1,8 +1,8 @@
 """Where a result comes from and where it is kept: machine, commit, versions, lines of JSON by date.
 
-A result is one line of bench/results/NAME-DATE.jsonl; large files of earlier days are kept as .jsonl.gz. Nothing is ever rewritten: a run that was made again is a later
-line, and the later line counts. What makes two results comparable is their source: the same tree of crates/ and
-python/rpfcluster, whatever was committed elsewhere since.
+A result is one line of bench/results/NAME-DATE.jsonl; large files are kept as .jsonl.gz. Nothing is ever rewritten: a
+run that was made again is a later line, and the later line counts. What makes two results comparable is their source:
+the same tree of crates/ and python/rpfcluster, whatever was committed elsewhere since.
 """
 
 from __future__ import annotations
