@@ -8,7 +8,7 @@ use crate::error::{Error, Result, parameter};
 /// Rows summed as one piece. Fixed, so that sums do not depend on the number of threads.
 const CHUNK: usize = 8192;
 
-/// Weights between clusters: k x k, row by row, symmetric; an edge inside a cluster counts from both ends.
+/// Sums between clusters: k x k, row by row, symmetric; an edge inside a cluster counts from both ends.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Between {
     pub k: usize,
@@ -18,11 +18,6 @@ pub(crate) struct Between {
 impl Between {
     pub fn get(&self, a: usize, b: usize) -> f64 {
         self.weights[a * self.k + b]
-    }
-
-    /// All weight of a cluster, inside and out.
-    pub fn volume(&self, c: usize) -> f64 {
-        self.weights[c * self.k..][..self.k].iter().sum()
     }
 
     /// Gives what `b` has to `a`.
@@ -38,17 +33,24 @@ impl Between {
     }
 }
 
+/// What the neighbours of a graph have in common, cluster by cluster.
+pub(crate) struct Sums {
+    /// Of the similarity itself, the share of trees; of the weight where nothing was counted.
+    pub plain: Between,
+    /// Of its square.
+    pub squared: Between,
+}
+
 impl SparseAffinity {
-    /// The stored weights between the `k` clusters of `labels`, and those of the same pairs by the share of trees itself.
-    /// Weights without counts are their own plain ones.
-    pub(crate) fn between(&self, labels: &[u32], k: usize) -> Result<(Between, Between)> {
+    /// The similarities of stored pairs between the `k` clusters of `labels`, whatever power the weights are of.
+    pub(crate) fn between(&self, labels: &[u32], k: usize) -> Result<Sums> {
         if labels.len() != self.n() {
             return Err(Error::Length { what: "labels", got: labels.len(), expected: self.n() });
         }
         if let Some(most) = labels.iter().max().filter(|l| **l as usize >= k) {
             return Err(parameter("label", most, format!("below k, which is {k}")));
         }
-        let plain = |e: usize| match self.weights() {
+        let similarity = |e: usize| match self.weights() {
             Weights::Table { counts, table } => f64::from(counts[e]) / (table.len() - 1) as f64,
             Weights::Values(values) => values[e],
         };
@@ -61,8 +63,9 @@ impl SparseAffinity {
                     let own = labels[row] as usize * k;
                     for e in self.indptr()[row]..self.indptr()[row + 1] {
                         let at = own + labels[self.indices()[e] as usize] as usize;
-                        sums[0][at] += self.weights().get(e);
-                        sums[1][at] += plain(e);
+                        let similarity = similarity(e);
+                        sums[0][at] += similarity;
+                        sums[1][at] += similarity * similarity;
                     }
                 }
                 sums
@@ -74,7 +77,7 @@ impl SparseAffinity {
                 total.iter_mut().zip(part).for_each(|(t, p)| *t += p);
             }
         }
-        let [sharp, plain] = total;
-        Ok((Between { k, weights: sharp }, Between { k, weights: plain }))
+        let [plain, squared] = total;
+        Ok(Sums { plain: Between { k, weights: plain }, squared: Between { k, weights: squared } })
     }
 }

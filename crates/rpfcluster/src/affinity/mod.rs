@@ -56,9 +56,9 @@ pub trait Affinity: Sync {
         -1.0
     }
 
-    /// The graph itself when its weights are a power above 1 of the similarity: what looks like a cluster there may be
-    /// none in the similarity. `None` for all others.
-    fn sharpened(&self) -> Option<&SparseAffinity> {
+    /// The graph itself when it is one of each row's strongest neighbours: the similarities it was weighted by can then be
+    /// asked as well. `None` for all others.
+    fn neighbor_graph(&self) -> Option<&SparseAffinity> {
         None
     }
 

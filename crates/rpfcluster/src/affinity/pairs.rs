@@ -110,7 +110,13 @@ impl SparseAffinity {
                 (indptr, indices, Weights::Values(values))
             }
         };
-        SparseAffinity { constant: self.constant(), indptr, indices, weights, sharp: self.sharp }
+        SparseAffinity {
+            constant: self.constant(),
+            indptr,
+            indices,
+            weights,
+            of_neighbors: self.of_neighbors,
+        }
     }
 
     fn pairs_among<T: Copy>(

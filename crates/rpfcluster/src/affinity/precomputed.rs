@@ -136,7 +136,13 @@ impl SparseAffinity {
             }
         }
         // Rows and columns were looked at above.
-        Ok(SparseAffinity { constant: 0.0, indptr, indices, weights: Weights::Values(even), sharp: false })
+        Ok(SparseAffinity {
+            constant: 0.0,
+            indptr,
+            indices,
+            weights: Weights::Values(even),
+            of_neighbors: false,
+        })
     }
 }
 

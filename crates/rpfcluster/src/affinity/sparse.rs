@@ -63,8 +63,8 @@ pub struct SparseAffinity {
     pub(super) indptr: Vec<usize>,
     pub(super) indices: Vec<u32>,
     pub(super) weights: Weights,
-    /// Whether the weights are a power above 1 of the share of trees.
-    pub(super) sharp: bool,
+    /// Whether the pairs are each row's strongest neighbours, the weights a power of the share of trees.
+    pub(super) of_neighbors: bool,
 }
 
 impl SparseAffinity {
@@ -87,12 +87,12 @@ impl SparseAffinity {
         if let Weights::Table { counts, table } = &weights {
             check_table(counts, table)?;
         }
-        Ok(SparseAffinity { constant, indptr, indices, weights, sharp: false })
+        Ok(SparseAffinity { constant, indptr, indices, weights, of_neighbors: false })
     }
 
-    /// The same, known to be weighted by the share of trees to this power.
-    pub(crate) fn raised_to(self, power: f64) -> Self {
-        SparseAffinity { sharp: power > 1.0, ..self }
+    /// The same, known to hold each row's strongest neighbours, weighted by a power of the share of trees.
+    pub(crate) fn with_neighbors(self) -> Self {
+        SparseAffinity { of_neighbors: true, ..self }
     }
 
     /// The offsets of the rows.
@@ -340,8 +340,8 @@ impl Affinity for SparseAffinity {
         self.lower_bound_until(&Silent)
     }
 
-    fn sharpened(&self) -> Option<&SparseAffinity> {
-        self.sharp.then_some(self)
+    fn neighbor_graph(&self) -> Option<&SparseAffinity> {
+        self.of_neighbors.then_some(self)
     }
 
     fn restrict<'a>(&'a self, rows: &[u32]) -> Box<dyn Affinity + 'a> {

@@ -69,7 +69,7 @@ impl SparseAffinity {
         indices.shrink_to_fit();
         counts.shrink_to_fit();
         let weights = Weights::Table { counts, table };
-        Ok(SparseAffinity::checked(0.0, indptr, indices, weights, observer)?.raised_to(power))
+        Ok(SparseAffinity::checked(0.0, indptr, indices, weights, observer)?.with_neighbors())
     }
 
     /// The same graph with another power.
@@ -79,6 +79,6 @@ impl SparseAffinity {
             Weights::Values(_) => 0,
         };
         let constant = super::Affinity::constant(&self);
-        Ok(self.with_table(constant, powers(power, trees)?)?.raised_to(power))
+        Ok(self.with_table(constant, powers(power, trees)?)?.with_neighbors())
     }
 }

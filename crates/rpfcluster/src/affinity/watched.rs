@@ -47,8 +47,8 @@ impl Affinity for WatchedSparse<'_> {
         self.pairs.lower_bound_until(self.observer)
     }
 
-    fn sharpened(&self) -> Option<&SparseAffinity> {
-        self.pairs.sharpened()
+    fn neighbor_graph(&self) -> Option<&SparseAffinity> {
+        self.pairs.neighbor_graph()
     }
 
     fn restrict<'b>(&'b self, rows: &[u32]) -> Box<dyn Affinity + 'b> {

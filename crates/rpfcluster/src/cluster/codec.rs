@@ -28,8 +28,8 @@ struct Head {
     solver: Solver,
     uncovered: f64,
     columns: Vec<Vec<usize>>,
-    #[serde(default)]
-    untied: bool,
+    #[serde(default, alias = "untied")]
+    regrouped: bool,
 }
 
 impl Fitted {
@@ -72,7 +72,7 @@ impl Fitted {
             solver: e.solver,
             uncovered: e.uncovered,
             columns: e.columns.clone(),
-            untied: self.untied,
+            regrouped: self.regrouped,
         };
         let head = serde_json::to_string(&head)
             .map_err(|e| Error::Model { problem: format!("cannot be written: {e}") })?;
@@ -137,7 +137,7 @@ impl Fitted {
         check(observer)?;
         let leaves = Arc::new(forest.leaves_at(head.min_node)?);
         let setting = Setting { min_node: head.min_node, affinity: head.affinity, method: head.method };
-        let cut = Cut { labels, embedding, untied: head.untied };
+        let cut = Cut { labels, embedding, regrouped: head.regrouped };
         let unknown = (Seconds::default(), Evidence::default());
         Fitted::new(head.params, forest, setting, leaves, cut, unknown, observer)
     }

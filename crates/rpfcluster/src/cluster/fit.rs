@@ -11,7 +11,7 @@ use crate::kernel::{LeafMatrix, Neighbors, SparseKernel};
 use crate::kmeans::relabel_by_first_appearance;
 use crate::observe::{Observer, check};
 use crate::rng::mix;
-use crate::spectral::{Embedding, Hints, Solver, SpectralParams, embed, knots, label};
+use crate::spectral::{Embedding, Hints, Solver, SpectralParams, embed, finer, label};
 
 /// Seconds of each step of a fit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
@@ -35,8 +35,8 @@ pub struct Cut {
     pub labels: Vec<u32>,
     /// What they were made from.
     pub embedding: Embedding,
-    /// Whether a finer cut took the place of one with knots in it: then the embedding alone does not give the labels.
-    pub untied: bool,
+    /// Whether merged parts of a finer cut are better separated and took their place: then the embedding alone does not give the labels.
+    pub regrouped: bool,
 }
 
 /// What an affinity is built from; kept when several affinities are built from the same leaves.
@@ -97,14 +97,14 @@ pub(crate) fn cut(
     seconds.spectral += clock.elapsed().as_secs_f64();
     let clock = Instant::now();
     let mut labels = label(affinity, &embedding, spectral, observer)?;
-    let finer = knots::untied(affinity, &labels, &embedding, spectral, observer)?;
-    let untied = finer.is_some();
+    let finer = finer::regrouped(affinity, &labels, &embedding, spectral, observer)?;
+    let regrouped = finer.is_some();
     if let Some(finer) = finer {
         labels = finer;
     }
     unite_twins(leaves, &mut labels, spectral.k, observer)?;
     seconds.label += clock.elapsed().as_secs_f64();
-    Ok(Cut { labels, embedding, untied })
+    Ok(Cut { labels, embedding, regrouped })
 }
 
 /// Rows from which on a block of vectors is larger than the cache.

@@ -29,7 +29,7 @@ pub struct Fitted {
     pub(crate) labels: Vec<u32>,
     pub(crate) embedding: Embedding,
     /// Whether the labels come from a finer cut than the embedding shows.
-    pub(crate) untied: bool,
+    pub(crate) regrouped: bool,
     seconds: Seconds,
     evidence: Evidence,
     /// Mean unit row of each cluster, k x k.
@@ -50,7 +50,7 @@ impl Fitted {
         (seconds, evidence): (Seconds, Evidence),
         observer: &dyn Observer,
     ) -> Result<Self> {
-        let Cut { labels, embedding, untied } = cut;
+        let Cut { labels, embedding, regrouped } = cut;
         let k = params.k;
         let mut known = by_fingerprint(&leaves, observer)?;
         known.dedup_by_key(|(print, _)| *print);
@@ -76,7 +76,7 @@ impl Fitted {
             leaves,
             labels,
             embedding,
-            untied,
+            regrouped,
             seconds,
             evidence,
             centers,
@@ -175,7 +175,7 @@ impl Fitted {
         self.in_parts(points, |part, labels| {
             let codes = self.codes(part, observer)?;
             if let AffinityParams::TopK { top, power } = self.setting.affinity
-                && self.untied
+                && self.regrouped
             {
                 labels.append(&mut self.vote(&codes, top, power, observer)?);
                 return Ok(());

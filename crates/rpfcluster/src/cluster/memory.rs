@@ -2,7 +2,7 @@
 
 use super::params::{AffinityParams, RpfCluster};
 use crate::error::{Error, Result};
-use crate::spectral::knots;
+use crate::spectral::finer;
 
 /// What a thread of the pool holds on tables of many rows: 2.1 MB were counted. A small table is charged by its rows.
 const A_THREAD: u64 = 3 << 20;
@@ -28,9 +28,9 @@ impl RpfCluster {
         let growing = n * (4 + 8 * width) * threads as u64;
         // Leaf numbers, the block solver's basis with three blocks, degrees and their roots; then either what a
         // product holds of the leaves of eight trees, or the vectors that are handed out.
-        // A sharpened graph may have to be cut finer.
+        // A graph of neighbours may have to be cut finer.
         let k = match self.fixed_affinity() {
-            AffinityParams::TopK { power, .. } if power > 1.0 => knots::parts(self.k) as u64,
+            AffinityParams::TopK { .. } => finer::parts(self.k) as u64,
             _ => k,
         };
         let block = (k + 4).next_multiple_of(4);

@@ -10,7 +10,7 @@
 mod block;
 mod dense;
 pub(crate) mod extend;
-pub(crate) mod knots;
+pub(crate) mod finer;
 mod kway;
 mod ncut;
 mod nystrom;

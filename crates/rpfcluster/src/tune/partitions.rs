@@ -12,7 +12,7 @@ use crate::forest::Forest;
 use crate::kernel::LeafMatrix;
 use crate::metrics::Scores;
 use crate::observe::{Observer, Quiet, Stage, check};
-use crate::spectral::knots::untied;
+use crate::spectral::finer::regrouped;
 use crate::spectral::{Embedding, Hints, Method, SpectralParams, embed, label};
 
 /// Good enough to compare partitions by.
@@ -124,7 +124,7 @@ impl<'a> Look<'a> {
                     return Ok(None);
                 };
                 if let Some(finer) =
-                    possible(untied(affinity, &labels, &first, &spectral, &self.observer))?.flatten()
+                    possible(regrouped(affinity, &labels, &first, &spectral, &self.observer))?.flatten()
                 {
                     labels = finer;
                 }
