@@ -13,6 +13,7 @@ use std::time::Instant;
 
 pub use fit::{Cut, Seconds};
 pub use fitted::Fitted;
+pub(crate) use params::linear_min_node;
 pub use params::{AffinityKind, AffinityParams, RpfCluster};
 
 use crate::error::Result;
@@ -59,7 +60,10 @@ impl RpfCluster {
             seconds.tune += clock.elapsed().as_secs_f64();
         }
         let base = params.fixed_min_node(points.n());
-        let base = if params.tune && params.min_node.is_none() { base.min(tune::MIN_NODES[0]) } else { base };
+        // `linear` alone needs no leaves smaller than its own.
+        let several =
+            params.tune && params.min_node.is_none() && params.fixed_affinity() != AffinityParams::Linear;
+        let base = if several { base.min(tune::MIN_NODES[0]) } else { base };
         // Many rows: settings are tried on a sample with a forest of its own.
         if params.tune && points.n() > tune::SAMPLE_ABOVE {
             let clock = Instant::now();
@@ -70,7 +74,7 @@ impl RpfCluster {
             })??;
             choice.sample = Some(rows.len());
             if params.min_node.is_none() && choice.affinity == AffinityParams::Linear {
-                choice.min_node = choice.min_node.max(params::linear_min_node(points.n()));
+                choice.min_node = choice.min_node.max(linear_min_node(points.n()));
             }
             seconds.tune += clock.elapsed().as_secs_f64();
             evidence.settings = Some(choice);
