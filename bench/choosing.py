@@ -16,7 +16,7 @@ from typing import Any
 import isolate
 import record
 from choosing_picture import draw
-from choosing_table import tables
+from choosing_table import BEST, tables
 from methods import SEEDLESS
 
 METHODS = (
@@ -26,7 +26,7 @@ METHODS = (
     "rpf top-k power 4",
     "rpf top-k power 8",
     "rpf paper",
-    "best by labels",
+    BEST,
     "KMeans",
     "SpectralClustering rbf",
     "SpectralClustering nearest_neighbors",
@@ -82,6 +82,10 @@ def measure(which: Set, methods: list[str], seeds: list[int], limit: float, know
                 print(f"{' '.join(which)}, {method}: {_told(found)}", flush=True)
 
 
+def _ours(line: dict[str, Any]) -> bool:
+    return line["method"].startswith("rpf") or line["method"] == BEST
+
+
 def _seeds(method: str, seeds: list[int]) -> list[int]:
     return seeds[:1] if method in SEEDLESS else seeds
 
@@ -90,7 +94,7 @@ def _runs(method: str, folder: str, k: int, seeds: list[int], limit: float, n: i
     job = {"folder": folder, "task": "fit", "method": method, "k": k, "seeds": seeds}
     if method == "SpectralClustering rbf" and n > RBF_ROWS:
         yield {"seed": seeds[0], "failed": f"not run: over {RBF_ROWS:,} rows"}
-    elif method == "best by labels":
+    elif method == BEST:
         yield from isolate.run(job | {"task": "best"}, GRID_LIMIT)
     else:
         yield from isolate.run(job, isolate.PATIENT if method.startswith("rpf") else limit)
@@ -119,14 +123,14 @@ def main() -> None:
     if not chosen:
         parser.error(f"no such set; there are {', '.join(dict.fromkeys(s[1] for s in sets()))}")
     if not asked.table:
-        known = {} if asked.again else record.kept("choosing", KEY)
+        known = {} if asked.again else record.kept("choosing", KEY, ours=_ours)
         # A failure stands for all seeds.
         stopped = {key[:-1] for key, line in known.items() if "failed" in line}
         known |= {(*key, seed): {} for key in stopped for seed in range(asked.seeds)}
         for which in chosen:
             measure(which, list(asked.methods), list(range(asked.seeds)), asked.limit, known)
     source = record.last_source("choosing") if asked.table else record.source()
-    lines = [line for key, line in record.kept("choosing", KEY, source).items() if key[:3] in set(chosen)]
+    lines = [line for key, line in record.kept("choosing", KEY, source, _ours).items() if key[:3] in set(chosen)]
     print(tables(lines, METHODS))
     if asked.picture and lines:
         draw(lines, asked.picture)

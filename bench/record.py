@@ -17,7 +17,7 @@ import platform
 import shutil
 import subprocess
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -101,10 +101,16 @@ def keep(name: str, line: Line) -> Line:
     return line
 
 
-def kept(name: str, key: Iterable[str], of: str | None = None) -> dict[tuple[Any, ...], Line]:
-    """Return the last line of each key among the results of this source, or of the source named."""
-    key = tuple(key)
-    return {tuple(line.get(k) for k in key): line for line in _lines(name) if line["source"] == (of or source())}
+def kept(
+    name: str, key: Iterable[str], of: str | None = None, ours: Callable[[Line], bool] = lambda _: True
+) -> dict[tuple[Any, ...], Line]:
+    """Return the last line of each key among the results of this source, or of the source named.
+
+    What is not `ours` does not change with our sources, and counts whatever they were.
+    """
+    key, of = tuple(key), of or source()
+    lines = (line for line in _lines(name) if line["source"] == of or not ours(line))
+    return {tuple(line.get(k) for k in key): line for line in lines}
 
 
 def last_source(name: str) -> str:
