@@ -59,6 +59,10 @@ impl Affinity for WatchedSparse<'_> {
     fn in_order<'b>(&'b self, order: &[u32]) -> Option<Box<dyn Affinity + 'b>> {
         Some(self.restrict(order))
     }
+
+    fn graph(&self) -> Option<&SparseAffinity> {
+        self.pairs.graph()
+    }
 }
 
 /// The kernel itself.
