@@ -27,6 +27,7 @@ pub use sparse::{SparseAffinity, Weights};
 pub use transform::Diagonal;
 pub(crate) use transform::{exponential, powers};
 
+use crate::kernel::LeafMatrix;
 use crate::observe::Observer;
 
 /// A symmetric, non-negative similarity over `n` points.
@@ -80,6 +81,12 @@ pub trait Affinity: Sync {
     /// The graph itself when the similarity is nothing but its stored pairs: the eigen-solver can then begin at a smaller
     /// one. `None` for all others.
     fn graph(&self) -> Option<&SparseAffinity> {
+        None
+    }
+
+    /// The leaves when the similarity is their kernel itself: a sample of rows then has nearly the same eigenvectors.
+    /// `None` for all others.
+    fn kernel(&self) -> Option<&LeafMatrix> {
         None
     }
 

@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 
 use super::{Affinity, Components, LinearAffinity, Masked, SparseAffinity};
+use crate::kernel::LeafMatrix;
 use crate::observe::Observer;
 
 /// A sparse similarity, or a part cut out of one, that stops when told to.
@@ -105,5 +106,9 @@ impl Affinity for WatchedLinear<'_> {
 
     fn restrict<'b>(&'b self, rows: &[u32]) -> Box<dyn Affinity + 'b> {
         Box::new(Masked::watched(self, rows, self.observer))
+    }
+
+    fn kernel(&self) -> Option<&LeafMatrix> {
+        self.kernel.kernel()
     }
 }

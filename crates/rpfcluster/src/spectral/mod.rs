@@ -22,6 +22,7 @@ mod ortho;
 mod params;
 mod pieces;
 mod polish;
+mod sample;
 mod sign;
 mod tall;
 
@@ -301,9 +302,10 @@ fn begin(
     wanted: &block::Wanted,
     observer: &dyn Observer,
 ) -> Result<Option<(Vec<f64>, usize)>> {
-    match affinity.graph() {
-        Some(graph) => ladder::start(graph, operator, wanted, observer),
-        None => Ok(None),
+    match (affinity.graph(), affinity.kernel()) {
+        (Some(graph), _) => ladder::start(graph, operator, wanted, observer),
+        (_, Some(leaves)) => sample::start(leaves, operator, wanted, observer),
+        _ => Ok(None),
     }
 }
 
