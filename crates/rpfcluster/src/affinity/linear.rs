@@ -18,6 +18,11 @@ impl LinearAffinity {
     pub fn new(leaves: Arc<LeafMatrix>) -> Self {
         LinearAffinity { leaves }
     }
+
+    /// These leaves.
+    pub(crate) fn leaves(&self) -> &LeafMatrix {
+        &self.leaves
+    }
 }
 
 impl Affinity for LinearAffinity {
@@ -49,6 +54,10 @@ impl Affinity for LinearAffinity {
 
     fn restrict<'a>(&'a self, rows: &[u32]) -> Box<dyn Affinity + 'a> {
         Box::new(Masked::new(self, rows))
+    }
+
+    fn kernel(&self) -> Option<&LeafMatrix> {
+        Some(&self.leaves)
     }
 
     fn watched<'a>(&'a self, observer: &'a dyn Observer) -> Option<Box<dyn Affinity + 'a>> {

@@ -5,11 +5,13 @@
 
 mod between;
 mod components;
+mod grouped;
 mod linear;
 mod masked;
 mod pairs;
 mod paper;
 mod precomputed;
+mod smooth;
 mod sparse;
 mod top_k;
 mod transform;
@@ -17,12 +19,15 @@ mod watched;
 
 pub(crate) use between::Between;
 pub use components::Components;
+pub(crate) use grouped::Grouped;
 pub use linear::LinearAffinity;
 pub use masked::Masked;
+pub(crate) use smooth::Step;
 pub use sparse::{SparseAffinity, Weights};
 pub use transform::Diagonal;
 pub(crate) use transform::{exponential, powers};
 
+use crate::kernel::LeafMatrix;
 use crate::observe::Observer;
 
 /// A symmetric, non-negative similarity over `n` points.
@@ -70,6 +75,18 @@ pub trait Affinity: Sync {
     /// neighbours lie to each other in memory. `None` for all others.
     fn in_order<'a>(&'a self, order: &[u32]) -> Option<Box<dyn Affinity + 'a>> {
         let _ = order;
+        None
+    }
+
+    /// The graph itself when the similarity is nothing but its stored pairs: the eigen-solver can then begin at a smaller
+    /// one. `None` for all others.
+    fn graph(&self) -> Option<&SparseAffinity> {
+        None
+    }
+
+    /// The leaves when the similarity is their kernel itself: a sample of rows then has nearly the same eigenvectors.
+    /// `None` for all others.
+    fn kernel(&self) -> Option<&LeafMatrix> {
         None
     }
 

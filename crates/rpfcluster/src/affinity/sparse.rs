@@ -344,6 +344,10 @@ impl Affinity for SparseAffinity {
         self.of_neighbors.then_some(self)
     }
 
+    fn graph(&self) -> Option<&SparseAffinity> {
+        (self.constant == 0.0).then_some(self)
+    }
+
     fn restrict<'a>(&'a self, rows: &[u32]) -> Box<dyn Affinity + 'a> {
         Box::new(self.cut_out(rows, &Silent))
     }

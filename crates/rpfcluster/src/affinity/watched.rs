@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 
 use super::{Affinity, Components, LinearAffinity, Masked, SparseAffinity};
+use crate::kernel::LeafMatrix;
 use crate::observe::Observer;
 
 /// A sparse similarity, or a part cut out of one, that stops when told to.
@@ -59,6 +60,10 @@ impl Affinity for WatchedSparse<'_> {
     fn in_order<'b>(&'b self, order: &[u32]) -> Option<Box<dyn Affinity + 'b>> {
         Some(self.restrict(order))
     }
+
+    fn graph(&self) -> Option<&SparseAffinity> {
+        self.pairs.graph()
+    }
 }
 
 /// The kernel itself.
@@ -101,5 +106,9 @@ impl Affinity for WatchedLinear<'_> {
 
     fn restrict<'b>(&'b self, rows: &[u32]) -> Box<dyn Affinity + 'b> {
         Box::new(Masked::watched(self, rows, self.observer))
+    }
+
+    fn kernel(&self) -> Option<&LeafMatrix> {
+        self.kernel.kernel()
     }
 }

@@ -101,6 +101,9 @@ impl RpfCluster {
 /// The residual asked of eigenvectors of more than [`tune::SAMPLE_ABOVE`] rows. What it leaves open moves a row by far
 /// less than the rows' own scatter; the last two decades cost as many products as the first three.
 const MANY_ROWS_TOLERANCE: f64 = 1e-5;
+/// The angle by which the eigenvectors of a fit may be off: it moves a row by a ten-thousandth of its distance from the
+/// origin, and where the gap behind the K-th eigenvalue is wide most products would go into digits nobody sees.
+const ANGLE: f64 = 1e-4;
 
 /// What is run in the end.
 #[derive(Debug, Clone, Copy)]
@@ -138,6 +141,7 @@ fn fit_forest(
     drop(pairs);
     seconds.kernel = clock.elapsed().as_secs_f64();
     let mut spectral = params.spectral_params(setting.method);
+    spectral.angle = ANGLE;
     if leaves.n() > tune::SAMPLE_ABOVE {
         spectral.tolerance = MANY_ROWS_TOLERANCE;
     }

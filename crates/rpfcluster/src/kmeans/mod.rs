@@ -17,7 +17,7 @@ use crate::rng::sample_rows;
 pub use hartigan_wong::HartiganWong;
 
 /// More rows than this: the restarts run on a sample.
-const MANY_ROWS: usize = 100_000;
+const MANY_ROWS: usize = 40_000;
 /// Rows of that sample.
 const SAMPLE: usize = 20_000;
 /// How many of the sample's best starts are run on all rows.
@@ -25,7 +25,7 @@ const POLISHED: usize = 2;
 
 /// Lloyd's k-means.
 ///
-/// Up to 100,000 rows every restart runs on all of them. Beyond, the restarts run on a hashed sample of 20,000 rows
+/// Up to 40,000 rows every restart runs on all of them. Beyond, the restarts run on a hashed sample of 20,000 rows
 /// and the two best are finished on all rows: restarts choose between basins, for which a sample is enough.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

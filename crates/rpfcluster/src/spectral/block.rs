@@ -12,23 +12,18 @@
 
 use super::Pairs;
 use super::dense::symmetric;
+use super::filter::Filter;
 use super::operator::Operator;
 use super::ortho::{Fresh, orthonormalise};
 use super::tall::{Block, column_sums, combine, gram, pack, rotate, scale_rows, unpack};
 use crate::error::Result;
 use crate::observe::{Observer, Stage, check};
 
-/// The highest degree of the filter.
-const MAX_DEGREE: usize = 40;
-/// The filter is as long as it takes to raise the last wanted direction by cosh of this over the cut …
-const GAIN: f64 = 2.5;
-/// … but may not raise eigenvalue 1 by more than about e to this: the smaller directions would drown in rounding.
-const RANGE: f64 = 14.0;
-/// The cut stays below the last wanted value by this share of that value's distance from 1.
-const CLEARANCE: f64 = 0.25;
-/// A residual must also be this much smaller than the spread of the block's eigenvalues: where a heavy diagonal
-/// crowds them all near 1, every vector has a small residual.
-const RESOLVED: f64 = 1e-3;
+/// What the residuals should fall by beyond the tolerance, as a logarithm, for a cycle to be the last.
+const MARGIN: f64 = 1.0;
+/// The usual [`Wanted::resolved`]: where a heavy
+/// diagonal crowds them all near 1, every vector has a small residual.
+pub(crate) const RESOLVED: f64 = 1e-3;
 /// Residuals that rounding does not allow to fall much further.
 const ROUNDING: f64 = 2e-14;
 
@@ -40,6 +35,10 @@ pub(crate) struct Wanted<'a> {
     pub guards: usize,
     /// Largest residual `|N u - λ u|` of a converged pair.
     pub tolerance: f64,
+    /// A pair is also converged when its residual is this share of the gap behind the last wanted value.
+    pub angle: f64,
+    /// How much smaller than the spread of the block's eigenvalues a residual must also be.
+    pub resolved: f64,
     /// Most products with the operator (each with a whole block).
     pub max_iterations: usize,
     /// Seed of the start block.
@@ -50,8 +49,15 @@ pub(crate) struct Wanted<'a> {
 
 impl Wanted<'_> {
     /// The block: a multiple of four wide, as the inner loops are.
-    fn width(&self) -> usize {
+    pub fn width(&self) -> usize {
         (self.pairs + self.guards).next_multiple_of(4)
+    }
+
+    /// The residual of a converged pair, by the Ritz values of the whole block.
+    pub fn tolerance_at(&self, values: &[f64]) -> f64 {
+        let gap = values[self.pairs - 1] - values[self.pairs];
+        let spread = 1.0 - values[self.width() - 1];
+        self.tolerance.max(self.angle * gap).min(self.resolved * spread).max(ROUNDING)
     }
 
     /// The most columns of the basis.
@@ -153,22 +159,44 @@ impl Solver<'_> {
         done
     }
 
+    /// Rayleigh-Ritz on the start block alone, whose product is at hand and turns with it.
+    fn ritz_with_product(&mut self, width: usize) -> Result<Vec<f64>> {
+        let length = self.operator.n() * width;
+        let (values, y) = self.small_pairs(width)?;
+        let [z0, z1, _] = &mut self.z;
+        for z in [z0, z1] {
+            rotate(&mut z[..length], width, width, (&y, width), self.observer);
+        }
+        self.turn(values, &y)
+    }
+
     /// Rayleigh-Ritz: the basis becomes its `keep` best Ritz vectors. Returns their values, the largest first.
     fn ritz(&mut self, keep: usize) -> Result<Vec<f64>> {
+        let (values, y) = self.small_pairs(keep.min(self.used))?;
+        self.turn(values, &y)
+    }
+
+    /// The `keep` largest Ritz values, and the coefficients of their vectors, used x keep.
+    fn small_pairs(&self, keep: usize) -> Result<(Vec<f64>, Vec<f64>)> {
         let p = self.used;
         let mut small = vec![0.0; p * p];
         for (i, row) in small.chunks_exact_mut(p).enumerate() {
             row.copy_from_slice(&self.t[i * self.stride..][..p]);
         }
         let (mut values, vectors) = symmetric(&small, p)?;
-        let keep = keep.min(p);
         let mut y = vec![0.0; p * keep];
         for (row, from) in y.chunks_exact_mut(keep).zip(vectors.chunks_exact(p)) {
             row.copy_from_slice(&from[..keep]);
         }
-        rotate(&mut self.v, self.stride, p, (&y, keep), self.observer);
-        check(self.observer)?;
         values.truncate(keep);
+        Ok((values, y))
+    }
+
+    /// Turns the basis to the Ritz vectors.
+    fn turn(&mut self, values: Vec<f64>, y: &[f64]) -> Result<Vec<f64>> {
+        let keep = values.len();
+        rotate(&mut self.v, self.stride, self.used, (y, keep), self.observer);
+        check(self.observer)?;
         self.t.fill(0.0);
         for (i, value) in values.iter().enumerate() {
             self.t[i * self.stride + i] = *value;
@@ -206,62 +234,61 @@ impl Solver<'_> {
     }
 }
 
-/// The Chebyshev polynomial of one cycle: its degree, and the interval it keeps small.
-struct Filter {
-    degree: usize,
-    floor: f64,
-    cut: f64,
-}
-
-impl Filter {
-    /// From the current Ritz values.
-    ///
-    /// The cut is the last value of the block, but never close to the last wanted one: when an eigenvalue is
-    /// repeated beyond the block, a cut at that value would damp the wanted vectors as much as the rest.
-    fn new(values: &[f64], pairs: usize, width: usize, floor: f64) -> Self {
-        let last_wanted = values[pairs - 1];
-        let natural = values[width.min(values.len()) - 1];
-        let room = 1.0 - floor;
-        let cut = natural
-            .min(last_wanted - CLEARANCE * (1.0 - last_wanted))
-            .clamp(floor + 0.05 * room, 1.0 - 1e-9 * room);
-        let growth = |value: f64| (1.0 + 2.0 * (value - cut).max(0.0) / (cut - floor)).acosh();
-        let needed = GAIN / growth(last_wanted).max(1e-9);
-        let allowed = RANGE / growth(1.0).max(1e-9);
-        let degree = needed.min(allowed).min(MAX_DEGREE as f64).ceil().max(1.0) as usize;
-        Filter { degree, floor, cut }
-    }
-}
-
 /// The `wanted.pairs` largest eigenpairs of the operator. `wanted.fits(n)` must hold.
-pub(crate) fn largest(operator: &Operator, wanted: &Wanted, observer: &dyn Observer) -> Result<Pairs> {
+///
+/// `begun` are start vectors as in [`Wanted::start`], given away so that they need not be held to the end.
+pub(crate) fn largest(
+    operator: &Operator,
+    wanted: &Wanted,
+    begun: Option<(Vec<f64>, usize)>,
+    observer: &dyn Observer,
+) -> Result<Pairs> {
+    solve(operator, wanted, (begun, wanted.pairs), observer)
+}
+
+/// As [`largest`], and the guard vectors too, as far as they got.
+pub(crate) fn whole_block(operator: &Operator, wanted: &Wanted, observer: &dyn Observer) -> Result<Pairs> {
+    solve(operator, wanted, (None, wanted.width()), observer)
+}
+
+fn solve(
+    operator: &Operator,
+    wanted: &Wanted,
+    (begun, given): (Option<(Vec<f64>, usize)>, usize),
+    observer: &dyn Observer,
+) -> Result<Pairs> {
     let n = operator.n();
     let (width, stride, k) = (wanted.width(), wanted.basis(), wanted.pairs);
+    let mut fresh = Fresh::new(wanted.seed);
+    let first = start(operator, wanted, begun, &mut fresh, observer)?;
     let mut s = Solver {
         operator,
         v: vec![0.0; n * stride],
         stride,
-        used: 0,
+        used: width,
         t: vec![0.0; stride * stride],
-        z: [vec![0.0; n * width], vec![0.0; n * width], vec![0.0; n * width]],
-        fresh: Fresh::new(wanted.seed),
+        z: [first, vec![0.0; n * width], vec![0.0; n * width]],
+        fresh,
         products: 0,
         observer,
     };
+    unpack(&s.z[0], width, &mut s.v, stride, 0);
     let floor = operator.lower_bound();
-    start(&mut s, wanted, width)?;
     // One more block than two: what is kept beyond the block costs nothing and remembers earlier cycles.
     let keep = (stride - 2 * width).max(width);
     let all: Vec<usize> = (0..width).collect();
     s.load(&all)?;
     s.project(0, width)?;
-    let mut values = s.ritz(keep)?;
+    let mut values = s.ritz_with_product(width)?;
+    let mut loaded = true;
     let mut locked: Vec<Option<f64>> = vec![None; width];
     let mut residuals = vec![f64::INFINITY; width];
     loop {
-        let tolerance = wanted.tolerance.min(RESOLVED * (1.0 - values[width - 1])).max(ROUNDING);
+        let tolerance = wanted.tolerance_at(&values);
         let active: Vec<usize> = (0..width).filter(|i| locked[*i].is_none()).collect();
-        s.load(&active)?;
+        if !std::mem::take(&mut loaded) {
+            s.load(&active)?;
+        }
         for (i, r) in active.iter().zip(s.residuals(&active, &values)) {
             residuals[*i] = r;
             if r <= tolerance {
@@ -270,15 +297,17 @@ pub(crate) fn largest(operator: &Operator, wanted: &Wanted, observer: &dyn Obser
         }
         let done = locked[..k].iter().all(Option::is_some);
         if done || s.products >= wanted.max_iterations {
-            // The word of every pair, the early ones too, against one last product.
-            let first: Vec<usize> = (0..k).collect();
-            s.load(&first)?;
-            let last = s.residuals(&first, &values);
-            let worst = last.iter().fold(0.0f64, |most, r| most.max(*r));
+            // The word of every pair, the early ones too, against one last product unless all were in this one.
+            if active.len() < width {
+                let first = &all[..k];
+                s.load(first)?;
+                residuals[..k].copy_from_slice(&s.residuals(first, &values));
+            }
+            let worst = residuals[..k].iter().fold(0.0f64, |most, r| most.max(*r));
             if worst <= 2.0 * tolerance || s.products >= wanted.max_iterations {
-                let mut vectors = vec![0.0; n * k];
-                pack(&s.v, stride, &first, |_| 1.0, &mut vectors);
-                values.truncate(k);
+                let mut vectors = vec![0.0; n * given];
+                pack(&s.v, stride, &all[..given], |_| 1.0, &mut vectors);
+                values.truncate(given);
                 let converged = worst <= 2.0 * tolerance;
                 return Ok(Pairs {
                     values,
@@ -295,7 +324,9 @@ pub(crate) fn largest(operator: &Operator, wanted: &Wanted, observer: &dyn Obser
         let kept: Vec<usize> = (0..active.len()).filter(|p| locked[active[*p]].is_none()).collect();
         let mut block = kept.len();
         s.compact(active.len(), &kept);
-        let filter = Filter::new(&values, k, width, floor);
+        let worst = residuals[..k].iter().fold(0.0f64, |most, r| most.max(*r));
+        let ahead = (worst / tolerance).ln() + MARGIN;
+        let filter = Filter::new(&values, k, width, (floor, ahead));
         // Few vectors left: deeper, not wider; the basis has the same room.
         while block > 0 && s.used + block <= stride {
             s.expand(block, &filter)?;
@@ -318,15 +349,22 @@ pub(crate) fn largest(operator: &Operator, wanted: &Wanted, observer: &dyn Obser
 }
 
 /// The start block: the known first vector, the caller's vectors, random ones for the rest.
-fn start(s: &mut Solver, wanted: &Wanted, width: usize) -> Result<()> {
-    let n = s.operator.n();
-    let mut w = std::mem::take(&mut s.z[0]);
+fn start(
+    operator: &Operator,
+    wanted: &Wanted,
+    begun: Option<(Vec<f64>, usize)>,
+    fresh: &mut Fresh,
+    observer: &dyn Observer,
+) -> Result<Vec<f64>> {
+    let (n, width) = (operator.n(), wanted.width());
+    let mut w = vec![0.0; n * width];
     let all: Vec<usize> = (0..width).collect();
-    s.fresh.fill(&mut w, width, &all);
-    for (row, first) in w.chunks_exact_mut(width).zip(s.operator.first_vector()) {
+    fresh.fill(&mut w, width, &all);
+    for (row, first) in w.chunks_exact_mut(width).zip(operator.first_vector()) {
         row[0] = first;
     }
-    if let Some((given, columns)) = wanted.start
+    let begun = begun.as_ref().map(|(vectors, columns)| (vectors.as_slice(), *columns));
+    if let Some((given, columns)) = begun.or(wanted.start)
         && given.len() == n * columns
         && columns > 0
     {
@@ -337,9 +375,6 @@ fn start(s: &mut Solver, wanted: &Wanted, width: usize) -> Result<()> {
             row[1..1 + taken].copy_from_slice(&from[1..1 + taken]);
         }
     }
-    let done = orthonormalise(Block::new(&s.v, s.stride, 0), &mut w, width, &mut s.fresh, s.observer);
-    unpack(&w, width, &mut s.v, s.stride, 0);
-    s.used = width;
-    s.z[0] = w;
-    done
+    orthonormalise(Block::new(&[], width, 0), &mut w, width, fresh, observer)?;
+    Ok(w)
 }

@@ -8,16 +8,21 @@
 //! once and errs less often on more than two clusters; and [`Method::Ncut`], the paper's recursive bipartition.
 
 mod block;
+mod cycle;
 mod dense;
 pub(crate) mod extend;
+mod filter;
 pub(crate) mod finer;
 mod kway;
+mod ladder;
 mod ncut;
 mod nystrom;
 mod operator;
 mod ortho;
 mod params;
 mod pieces;
+mod polish;
+mod sample;
 mod sign;
 mod tall;
 
@@ -249,6 +254,8 @@ fn largest(
         pairs: m,
         guards: params.guards,
         tolerance: params.tolerance,
+        angle: params.angle,
+        resolved: block::RESOLVED,
         max_iterations: params.max_iterations,
         seed: params.seed,
         start,
@@ -265,7 +272,13 @@ fn largest(
             let (pairs, degrees) = nystrom::largest(affinity, operator.into_degrees(), m, params, observer)?;
             return Ok((pairs, degrees, solver));
         }
-        Solver::Block => block::largest(&operator, &wanted, observer)?,
+        Solver::Block => {
+            let found = match start {
+                None => begin(affinity, &operator, &wanted, observer)?,
+                Some(_) => None,
+            };
+            block::largest(&operator, &wanted, found, observer)?
+        }
         Solver::Dense | Solver::Auto => {
             let needed = (n as u64).saturating_mul(n as u64).saturating_mul(8 * 4);
             if needed > DENSE_LIMIT {
@@ -280,6 +293,20 @@ fn largest(
         }
     };
     Ok((pairs, operator.into_degrees(), solver))
+}
+
+/// Start vectors for the block solver where a smaller problem has nearly the same ones, and how many columns.
+fn begin(
+    affinity: &dyn Affinity,
+    operator: &Operator,
+    wanted: &block::Wanted,
+    observer: &dyn Observer,
+) -> Result<Option<(Vec<f64>, usize)>> {
+    match (affinity.graph(), affinity.kernel()) {
+        (Some(graph), _) => ladder::start(graph, operator, wanted, observer),
+        (_, Some(leaves)) => sample::start(leaves, operator, wanted, observer),
+        _ => Ok(None),
+    }
 }
 
 /// How many different rows the affinity has: equal rows have equal products with random vectors.

@@ -46,6 +46,9 @@ pub struct SpectralParams {
     pub guards: usize,
     /// Largest residual `|N u - λ u|` of a converged pair.
     pub tolerance: f64,
+    /// A pair also counts as converged when its residual is this share of the gap between the last wanted eigenvalue
+    /// and the next: the sine of the angle by which the wanted vectors are then off at most. 0 leaves it to the tolerance.
+    pub angle: f64,
     /// Most products of the block solver with the operator.
     pub max_iterations: usize,
     /// Landmarks of Nystrom's method; as many as points or more gives the exact answer.
@@ -67,6 +70,7 @@ impl Default for SpectralParams {
             dense_below: 300,
             guards: 4,
             tolerance: 1e-7,
+            angle: 0.0,
             max_iterations: 5000,
             landmarks: 500,
             rank_cut: 1e-10,
@@ -87,6 +91,9 @@ impl SpectralParams {
         }
         if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
             return Err(parameter("tolerance", self.tolerance, "between 0 and 1"));
+        }
+        if !(self.angle >= 0.0 && self.angle < 1.0) {
+            return Err(parameter("angle", self.angle, "from 0 to below 1"));
         }
         if self.max_iterations < 1 {
             return Err(parameter("max_iterations", self.max_iterations, "at least 1"));
