@@ -2,8 +2,10 @@
 //!
 //! `params` what can be chosen, `project` r·x in a fixed order, `split` directions and cuts, `grow` one tree,
 //! `together` the upper levels of several, `columns` rows that fit the cache, `partition` rows to both sides of a cut,
-//! `tree` a tree's storage, `route` new points, `codec` bytes.
+//! `coarse` and `sieve` rough sums that decide most comparisons, `tree` a tree's storage, `route` new points with
+//! `descend` for narrow rows, `codec` bytes.
 
+mod coarse;
 mod codec;
 mod columns;
 mod descend;
@@ -12,6 +14,7 @@ mod params;
 mod partition;
 mod project;
 mod route;
+mod sieve;
 mod split;
 mod together;
 mod tree;
@@ -216,6 +219,7 @@ impl Forest {
 
     fn route_rows<R: Real>(&self, rows: &Rows<R>, n: usize, observer: &dyn Observer) -> Result<LeafCodes> {
         observer.begin(Stage::Route, self.trees.len() as u64);
+        let unseen = route::Unseen::new(rows, n, self.d);
         let mut codes = vec![0u32; n * self.trees.len()];
         let done: Result<()> = codes
             .par_chunks_exact_mut(n)
@@ -223,7 +227,7 @@ impl Forest {
             .enumerate()
             .with_max_len(1)
             .map_init(route::RouteScratch::new, |scratch, (number, (leaves, tree))| {
-                route::route_tree(self, number, tree, rows, scratch, (leaves, observer))?;
+                route::route_tree(self, number, tree, &unseen, scratch, (leaves, observer))?;
                 observer.advance(Stage::Route, 1);
                 Ok(())
             })
