@@ -25,6 +25,8 @@ const DIGIT: i32 = i16::MAX as i32;
 const LARGEST: f64 = 980_000_000.0;
 /// Units that the rounding of exact sums may add.
 const ROUNDING: f64 = 4096.0;
+/// Times the usual width that columns may have and still be rounded whole.
+const FAR_OUT: f64 = 2.0;
 /// Rows looked at to learn what range the columns have.
 const LOOKED_AT: usize = 4096;
 
@@ -50,21 +52,50 @@ pub(crate) struct CoarseRows {
     /// [`CoarseRows::width`] values a row, from `first` on.
     values: Vec<i16>,
     first: usize,
+    /// Whether no row is outside the grid.
+    whole: bool,
 }
 
 impl CoarseRows {
     /// The first `n` rows; `None` where they are sparse or have too many columns.
     pub fn new<R: Real>(rows: &Rows<R>, n: usize, d: usize) -> Option<Self> {
         let (values, stride) = rows.dense()?;
-        let grid = Grid::new(values, stride, n, d)?;
-        let width = grid.registers * WIDTH;
+        Some(Self::on(Grid::new(values, stride, n, d)?, values, stride, n))
+    }
+
+    fn on<R: Real>(grid: Grid, values: &[R], stride: usize, n: usize) -> Self {
+        let (width, d) = (grid.registers * WIDTH, grid.d());
         let mut coarse = vec![0i16; n * width + LINE / size_of::<i16>()];
+        let mut whole = true;
         // No row lies in more lines of the cache than it has to.
         let first = coarse.as_ptr().align_offset(LINE).min(LINE / size_of::<i16>());
         for (to, from) in coarse[first..].chunks_exact_mut(width).zip(values.chunks_exact(stride)).take(n) {
-            grid.round_row(&from[..d], to);
+            whole &= grid.round_row(&from[..d], to);
         }
-        Some(CoarseRows { grid, values: coarse, first })
+        CoarseRows { grid, values: coarse, first, whole }
+    }
+
+    /// The same with no row outside the grid; `None` also where some lie so far out that the others would be too rough.
+    pub fn covering<R: Real>(rows: &Rows<R>, n: usize, d: usize) -> Option<Self> {
+        let (values, stride) = rows.dense()?;
+        let mut grid = Grid::new(values, stride, n, d)?;
+        let mut ends = vec![(f64::INFINITY, f64::NEG_INFINITY); d];
+        for row in values.chunks_exact(stride).take(n) {
+            for ((low, high), x) in ends.iter_mut().zip(row) {
+                (*low, *high) = (low.min(x.to_f64()), high.max(x.to_f64()));
+            }
+        }
+        for (column, (low, high)) in grid.columns.iter_mut().zip(ends) {
+            let step = (high - low) * 0.5 / grid.reach;
+            // Not a number is far out, too.
+            let near = step <= FAR_OUT * column.step;
+            if !near {
+                return None;
+            }
+            *column = Column { middle: low + (high - low) * 0.5, step };
+        }
+        // A middle far from zero may be rounded so much that an end is outside.
+        Some(Self::on(grid, values, stride, n)).filter(|rows| rows.whole)
     }
 
     /// All values, row after row.
@@ -102,6 +133,11 @@ impl Grid {
         Some(Grid { columns, registers, reach, margin: margin as i32 })
     }
 
+    /// The margin of sums that were rounded to f32, as was the place of the cut.
+    pub fn margin_of_f32(&self) -> f32 {
+        self.margin as f32 + 256.0
+    }
+
     /// Columns of the rows.
     pub fn d(&self) -> usize {
         self.columns.len()
@@ -112,23 +148,38 @@ impl Grid {
         LARGEST / reach - d as f64
     }
 
-    fn round_row<R: Real>(&self, row: &[R], to: &mut [i16]) {
+    /// Rounds a row; all zeros, and told, when it is outside.
+    fn round_row<R: Real>(&self, row: &[R], to: &mut [i16]) -> bool {
         for ((value, x), column) in to.iter_mut().zip(row).zip(&self.columns) {
             let away = x.to_f64() - column.middle;
             let q = if away == 0.0 { 0.0 } else { nearest(away / column.step) };
-            if !(q.abs() <= self.reach) {
-                return to.fill(0);
+            let inside = q.abs() <= self.reach;
+            if !inside {
+                to.fill(0);
+                return false;
             }
             *value = q as i16;
         }
         let digits = to.len() - DIGITS;
         to[digits..].copy_from_slice(&[DIGIT as i16, 1]);
+        true
     }
 
     /// The direction of a node with its cut; `to` is all zeros before.
     pub fn round_node<R: Real>(&self, direction: &[R], cut: R, to: &mut [i16]) {
+        let Some(line) = self.round_direction(direction, cut.to_f64(), to) else { return };
+        // A cut beyond all sums decides for every row; no need to say how far beyond it is.
+        let beyond = LARGEST + 2.0 * f64::from(self.margin);
+        let cut = nearest(line.place(cut).clamp(-beyond, beyond)) as i32;
+        let high = (cut + cut.signum() * (DIGIT / 2)) / DIGIT;
+        let digits = to.len() - DIGITS;
+        to[digits..].copy_from_slice(&[-high as i16, -(cut - high * DIGIT) as i16]);
+    }
+
+    /// A direction, without the digits of a cut, the largest of which is `cut`; `to` is all zeros before, and stays so where
+    /// rough sums tell nothing.
+    pub fn round_direction<R: Real>(&self, direction: &[R], cut: f64, to: &mut [i16]) -> Option<Line> {
         let d = self.columns.len();
-        let cut = cut.to_f64();
         // Sums of the steps along the direction, of the middles, and of all that is added up.
         let (mut steps, mut longest, mut middle, mut all) = (0.0f64, 0.0f64, 0.0, 0.0);
         for (r, column) in direction.iter().map(|r| r.to_f64()).zip(&self.columns) {
@@ -145,20 +196,29 @@ impl Grid {
             Precision::F32 => (f64::from(f32::EPSILON), 1e-30, 1e37),
             Precision::F64 => (f64::EPSILON, 1e-280, 1e300),
         };
-        let additions = (d / 16 + 8) as f64;
-        let error = additions * (rounding * all + f64::EPSILON * cut.abs()) * 0.501 / unit;
-        if !(error <= ROUNDING && unit > small && all < large) {
-            return;
+        let additions = (d / 16 + 8) as f64 * rounding * all;
+        // The middle and the cut are placed in f64.
+        let placing = (d + 8) as f64 * f64::EPSILON * (all + cut.abs());
+        if !(additions + placing <= ROUNDING * unit && unit > small && all < large) {
+            return None;
         }
         for ((to, r), column) in to.iter_mut().zip(direction).zip(&self.columns) {
             *to = nearest(r.to_f64() * column.step / unit) as i16;
         }
-        // A cut beyond all sums decides for every row; no need to say how far beyond it is.
-        let beyond = LARGEST + 2.0 * f64::from(self.margin);
-        let cut = nearest(((cut - middle) / unit).clamp(-beyond, beyond)) as i32;
-        let high = (cut + cut.signum() * (DIGIT / 2)) / DIGIT;
-        let digits = to.len() - DIGITS;
-        to[digits..].copy_from_slice(&[-high as i16, -(cut - high * DIGIT) as i16]);
+        Some(Line { unit, middle })
+    }
+}
+
+/// Where numbers on a rounded direction lie.
+pub(crate) struct Line {
+    unit: f64,
+    middle: f64,
+}
+
+impl Line {
+    /// A projection as a rough sum.
+    pub fn place<R: Real>(&self, projection: R) -> f64 {
+        (projection.to_f64() - self.middle) / self.unit
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! `params` what can be chosen, `project` r·x in a fixed order, `split` directions and cuts, `grow` one tree,
 //! `together` the upper levels of several, `columns` rows that fit the cache, `partition` rows to both sides of a cut,
-//! `coarse` and `sieve` rough sums that decide most comparisons, `tree` a tree's storage, `route` new points with
+//! `coarse`, `sieve` and `rough` sums in 16 bits that decide most comparisons, `tree` a tree's storage, `route` new points with
 //! `descend` for narrow rows, `codec` bytes.
 
 mod coarse;
@@ -13,6 +13,7 @@ mod grow;
 mod params;
 mod partition;
 mod project;
+mod rough;
 mod route;
 mod sieve;
 mod split;
@@ -67,8 +68,11 @@ impl Forest {
         params.validate()?;
         let (n, d) = (points.n(), points.d());
         let exponent = split::scale_exponent(points.largest());
-        let job = grow::Job { rows: Rows::new(points), n, d, params, exponent, observer };
+        let mut job = grow::Job { rows: Rows::new(points), coarse: None, n, d, params, exponent, observer };
         let large = together::smallest(&job);
+        if large.is_some() && sieve::available() {
+            job.coarse = coarse::CoarseRows::covering(&job.rows, n, d);
+        }
         // As many groups for each thread as for the others.
         let threads = rayon::current_num_threads();
         let groups = match large {

@@ -78,6 +78,31 @@ impl Sieve {
     }
 }
 
+/// Rough sums of the rows `ids` along a rounded direction, as f32; returns the smallest and the largest.
+pub(crate) fn project(coarse: &CoarseRows, along: &[i16], ids: &[u32], out: &mut [f32]) -> (f32, f32) {
+    let rough = coarse.values();
+    // Rows are read by address; every number that can be met is checked here.
+    let rows = rough.len() / coarse.width();
+    assert!(available() && along.len() == coarse.width() && out.len() == ids.len());
+    assert!(
+        ids.iter().fold(0, |most, &id| if id > most { id } else { most }) as usize <= rows.saturating_sub(1)
+    );
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the processor has the instructions. The direction is as wide as rows, of which there are more than any of
+    // `ids` says.
+    #[allow(unsafe_code)]
+    return unsafe {
+        match coarse.grid.registers {
+            1 => avx2::project::<1>(rough, along, ids, out),
+            2 => avx2::project::<2>(rough, along, ids, out),
+            3 => avx2::project::<3>(rough, along, ids, out),
+            _ => avx2::project::<4>(rough, along, ids, out),
+        }
+    };
+    #[cfg(not(target_arch = "x86_64"))]
+    (0.0, 0.0)
+}
+
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)] // loads and stores by address; what they may touch is the caller's promise
 mod avx2 {
@@ -103,10 +128,7 @@ mod avx2 {
         let m = ids.len() - super::SLACK;
         // SAFETY: the caller's promise: W registers of a direction, and no more than m + SLACK numbers either way.
         unsafe {
-            let mut direction = [_mm256_setzero_si256(); W];
-            for (w, register) in direction.iter_mut().enumerate() {
-                *register = _mm256_loadu_si256(along.as_ptr().add(w * WIDTH).cast());
-            }
+            let direction = registers::<W>(along);
             let margin = _mm256_set1_epi32(margin);
             let behind = _mm256_loadu_si256(ids.as_ptr().add(m).cast());
             let (mut left, mut right, mut i) = (0, 0, 0);
@@ -130,6 +152,59 @@ mod avx2 {
             _mm256_storeu_si256(ids.as_mut_ptr().add(m).cast(), behind);
             left
         }
+    }
+
+    /// # Safety
+    /// See the only caller.
+    #[target_feature(enable = "avx2")]
+    pub unsafe fn project<const W: usize>(
+        rough: &[i16],
+        along: &[i16],
+        ids: &[u32],
+        out: &mut [f32],
+    ) -> (f32, f32) {
+        let (mut lows, mut highs) = (_mm256_set1_ps(f32::INFINITY), _mm256_set1_ps(f32::NEG_INFINITY));
+        let (groups, rest) = ids.as_chunks::<GROUP>();
+        let (outs, rest_out) = out.as_chunks_mut::<GROUP>();
+        // SAFETY: the caller's promise: W registers of a direction, and rows that are there.
+        unsafe {
+            let direction = registers::<W>(along);
+            for (ids, out) in groups.iter().zip(outs) {
+                let sums = _mm256_cvtepi32_ps(sums::<W>(rough, &direction, ids.as_ptr()));
+                (lows, highs) = (_mm256_min_ps(lows, sums), _mm256_max_ps(highs, sums));
+                _mm256_storeu_ps(out.as_mut_ptr(), sums);
+            }
+            if let Some(&last) = rest.last() {
+                // The last row again and again, so that a whole group is there.
+                let mut group = [last; GROUP];
+                group[..rest.len()].copy_from_slice(rest);
+                let sums = _mm256_cvtepi32_ps(sums::<W>(rough, &direction, group.as_ptr()));
+                (lows, highs) = (_mm256_min_ps(lows, sums), _mm256_max_ps(highs, sums));
+                let mut last = [0.0; GROUP];
+                _mm256_storeu_ps(last.as_mut_ptr(), sums);
+                rest_out.copy_from_slice(&last[..rest.len()]);
+            }
+            let (mut low, mut high) = ([0.0; GROUP], [0.0; GROUP]);
+            _mm256_storeu_ps(low.as_mut_ptr(), lows);
+            _mm256_storeu_ps(high.as_mut_ptr(), highs);
+            (
+                low.into_iter().fold(f32::INFINITY, f32::min),
+                high.into_iter().fold(f32::NEG_INFINITY, f32::max),
+            )
+        }
+    }
+
+    /// # Safety
+    /// `along` has W registers.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    unsafe fn registers<const W: usize>(along: &[i16]) -> [__m256i; W] {
+        let mut direction = [_mm256_setzero_si256(); W];
+        for (w, register) in direction.iter_mut().enumerate() {
+            // SAFETY: the caller's promise.
+            *register = unsafe { _mm256_loadu_si256(along.as_ptr().add(w * WIDTH).cast()) };
+        }
+        direction
     }
 
     /// The rows of the set, side by side at `to`; what comes behind them there means nothing.
@@ -174,9 +249,8 @@ mod avx2 {
             let products = |slot: usize| {
                 let row = rough.as_ptr().add(*ids.add(slot) as usize * (W * WIDTH));
                 let mut sum = _mm256_madd_epi16(_mm256_loadu_si256(row.cast()), direction[0]);
-                for w in 1..W {
-                    let product =
-                        _mm256_madd_epi16(_mm256_loadu_si256(row.add(w * WIDTH).cast()), direction[w]);
+                for (w, &along) in direction.iter().enumerate().skip(1) {
+                    let product = _mm256_madd_epi16(_mm256_loadu_si256(row.add(w * WIDTH).cast()), along);
                     sum = _mm256_add_epi32(sum, product);
                 }
                 sum
