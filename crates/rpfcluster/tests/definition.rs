@@ -279,6 +279,21 @@ fn plain_algorithm_agrees_where_the_rows_pass_the_cache() {
 }
 
 #[test]
+fn plain_algorithm_agrees_where_large_nodes_are_summed_roughly() {
+    let few = ForestParams { trees: 2, min_node: 3000, ..Default::default() };
+    let (values, unseen) = (normals(20_000, 10, 7), normals(300, 10, 8));
+    agree(&values, &unseen, 10, &few);
+    agree(&to_f32(&normals(40_000, 10, 9)), &to_f32(&unseen), 10, &few);
+    agree(&normals(4_500, 62, 5), &normals(50, 62, 6), 62, &few);
+    // Many ties, at the ends and at the cuts; far from zero; one row far from all others.
+    agree(&values.iter().map(|v| v.round()).collect::<Vec<f64>>(), &unseen, 10, &few);
+    agree(&values.iter().map(|v| 1e6 + v).collect::<Vec<f64>>(), &unseen, 10, &few);
+    let mut lonely = values;
+    lonely[70] = 1e5;
+    agree(&lonely, &unseen, 10, &few);
+}
+
+#[test]
 fn sparse_rows_give_the_forest_of_the_dense_table() {
     for d in [3, 16, 40, 64] {
         let n = 2500;

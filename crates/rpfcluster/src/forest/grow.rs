@@ -9,11 +9,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::coarse::CoarseRows;
 use super::columns::Columns;
 use super::params::{ForestParams, Split};
 use super::partition::{Moved, Spare, partition};
 use super::project::{DirectionVector, Rows};
 use super::split::{ATTEMPTS, DirectionSource, cut};
+use super::together::Projections;
 use super::tree::{Cuts, Tree};
 use crate::error::Result;
 use crate::observe::{Observer, check};
@@ -23,6 +25,8 @@ use crate::rng::{ROOT_PATH, child_path};
 /// What all trees of a forest share.
 pub(crate) struct Job<'a, R: Real> {
     pub rows: Rows<'a, R>,
+    /// The same rounded, where the upper levels are grown by rough sums.
+    pub coarse: Option<CoarseRows>,
     pub n: usize,
     pub d: usize,
     pub params: &'a ForestParams,
@@ -38,7 +42,7 @@ pub(crate) struct Scratch<R> {
     direction: DirectionVector<R>,
     columns: Columns<R>,
     /// Projections of the trees whose upper levels are grown together.
-    pub side_by_side: Vec<Vec<R>>,
+    pub side_by_side: Vec<Projections<R>>,
 }
 
 impl<R: Real> Default for Scratch<R> {

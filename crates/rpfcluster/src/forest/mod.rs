@@ -2,8 +2,10 @@
 //!
 //! `params` what can be chosen, `project` r·x in a fixed order, `split` directions and cuts, `grow` one tree,
 //! `together` the upper levels of several, `columns` rows that fit the cache, `partition` rows to both sides of a cut,
-//! `tree` a tree's storage, `route` new points, `codec` bytes.
+//! `coarse`, `sieve` and `rough` sums in 16 bits that decide most comparisons, `tree` a tree's storage, `route` new points with
+//! `descend` for narrow rows, `codec` bytes.
 
+mod coarse;
 mod codec;
 mod columns;
 mod descend;
@@ -11,7 +13,9 @@ mod grow;
 mod params;
 mod partition;
 mod project;
+mod rough;
 mod route;
+mod sieve;
 mod split;
 mod together;
 mod tree;
@@ -64,8 +68,11 @@ impl Forest {
         params.validate()?;
         let (n, d) = (points.n(), points.d());
         let exponent = split::scale_exponent(points.largest());
-        let job = grow::Job { rows: Rows::new(points), n, d, params, exponent, observer };
+        let mut job = grow::Job { rows: Rows::new(points), coarse: None, n, d, params, exponent, observer };
         let large = together::smallest(&job);
+        if large.is_some() && sieve::available() {
+            job.coarse = coarse::CoarseRows::covering(&job.rows, n, d);
+        }
         // As many groups for each thread as for the others.
         let threads = rayon::current_num_threads();
         let groups = match large {
@@ -216,6 +223,7 @@ impl Forest {
 
     fn route_rows<R: Real>(&self, rows: &Rows<R>, n: usize, observer: &dyn Observer) -> Result<LeafCodes> {
         observer.begin(Stage::Route, self.trees.len() as u64);
+        let unseen = route::Unseen::new(rows, n, self.d);
         let mut codes = vec![0u32; n * self.trees.len()];
         let done: Result<()> = codes
             .par_chunks_exact_mut(n)
@@ -223,7 +231,7 @@ impl Forest {
             .enumerate()
             .with_max_len(1)
             .map_init(route::RouteScratch::new, |scratch, (number, (leaves, tree))| {
-                route::route_tree(self, number, tree, rows, scratch, (leaves, observer))?;
+                route::route_tree(self, number, tree, &unseen, scratch, (leaves, observer))?;
                 observer.advance(Stage::Route, 1);
                 Ok(())
             })

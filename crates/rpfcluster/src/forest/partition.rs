@@ -108,6 +108,9 @@ pub(crate) fn partition<R: Real>(
 }
 
 #[cfg(target_arch = "x86_64")]
+pub(crate) use avx2::CHOSEN_FIRST;
+
+#[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)] // loads and stores by address; what they may touch is the caller's promise
 mod avx2 {
     use std::arch::x86_64::*;
@@ -123,7 +126,7 @@ mod avx2 {
     }
 
     /// For each set of chosen lanes of eight: the chosen ones first.
-    static EIGHT: [[u32; 8]; 256] = chosen_first::<8, 256>();
+    pub static CHOSEN_FIRST: [[u32; 8]; 256] = chosen_first::<8, 256>();
     /// The same for four lanes, and for four lanes of two halves each.
     static FOUR: [[u32; 4]; 16] = chosen_first::<4, 16>();
     static FOUR_WIDE: [[u32; 8]; 16] = {
@@ -178,8 +181,8 @@ mod avx2 {
                 let set =
                     _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LT_OQ>(_mm256_loadu_ps(projections.add(i)), cut));
                 let set = set as usize;
-                let below = _mm256_loadu_si256(EIGHT[set].as_ptr().cast());
-                let above = _mm256_loadu_si256(EIGHT[255 ^ set].as_ptr().cast());
+                let below = _mm256_loadu_si256(CHOSEN_FIRST[set].as_ptr().cast());
+                let above = _mm256_loadu_si256(CHOSEN_FIRST[255 ^ set].as_ptr().cast());
                 let ids = _mm256_loadu_si256(to.ids.add(i).cast());
                 _mm256_storeu_si256(to.ids.add(left).cast(), _mm256_permutevar8x32_epi32(ids, below));
                 _mm256_storeu_si256(to.spare_ids.add(right).cast(), _mm256_permutevar8x32_epi32(ids, above));

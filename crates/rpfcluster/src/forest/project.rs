@@ -11,7 +11,7 @@ use crate::points::{Points, Real, Storage};
 pub(crate) const LANES: usize = 16;
 
 /// Bytes of a line of the cache.
-const LINE: usize = 64;
+pub(super) const LINE: usize = 64;
 
 /// A direction, with zeros up to a whole number of lanes.
 #[derive(Debug, Clone, Default)]
@@ -51,9 +51,14 @@ impl<'a, R: Real> Rows<'a, R> {
 
     /// The columns of dense rows.
     pub fn dense_width(&self) -> Option<usize> {
+        self.dense().map(|(_, width)| width)
+    }
+
+    /// Dense rows: their values, and how far a row is from the next.
+    pub fn dense(&self) -> Option<(&[R], usize)> {
         match self {
-            Rows::Padded { stride, .. } => Some(*stride),
-            Rows::Wide { d, .. } => Some(*d),
+            Rows::Padded { values, stride, first } => Some((&values[*first..], *stride)),
+            Rows::Wide { values, d } => Some((values, *d)),
             Rows::Sparse { .. } => None,
         }
     }
@@ -61,11 +66,7 @@ impl<'a, R: Real> Rows<'a, R> {
     /// Some dense rows, column by column: column j of row `ids[i]` goes to `out[j * stride + i]`. Sparse rows are not
     /// asked for this.
     pub fn transpose(&self, ids: &[u32], stride: usize, out: &mut [R]) {
-        let (values, width): (&[R], usize) = match self {
-            Rows::Padded { values, stride, first } => (&values[*first..], *stride),
-            Rows::Wide { values, d } => (values, *d),
-            Rows::Sparse { .. } => return,
-        };
+        let Some((values, width)) = self.dense() else { return };
         let d = out.len() / stride;
         for (i, &id) in ids.iter().enumerate() {
             if let Some(&next) = ids.get(i + AHEAD) {
@@ -340,6 +341,24 @@ fn prefetch<T>(place: &T) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = place;
+}
+
+/// One projection, where there is but one row to project.
+pub(crate) fn sum<R: Real>(row: &[R], direction: &[R]) -> R {
+    let mut lanes = [R::default(); LANES];
+    for (xs, rs) in row.chunks(LANES).zip(direction.chunks(LANES)) {
+        for ((lane, &x), &r) in lanes.iter_mut().zip(xs).zip(rs) {
+            *lane = *lane + x * r;
+        }
+    }
+    let mut width = LANES / 2;
+    while width > 0 {
+        for l in 0..width {
+            lanes[l] = lanes[l] + lanes[l + width];
+        }
+        width /= 2;
+    }
+    lanes[0]
 }
 
 /// The first level of the tree of sums.

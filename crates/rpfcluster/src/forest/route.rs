@@ -6,10 +6,12 @@
 use std::ops::Range;
 
 use super::Forest;
+use super::coarse::CoarseRows;
 use super::columns::Columns;
-use super::descend::{Steps, descend, stride};
+use super::descend::{Steps, descend};
 use super::partition::{Moved, Spare, partition};
 use super::project::{DirectionVector, Rows};
+use super::sieve::{Sieve, available};
 use super::split::DirectionSource;
 use super::tree::{Cursor, Tree};
 use crate::error::Result;
@@ -19,8 +21,21 @@ use crate::points::Real;
 /// Bytes of directions that are kept; beyond, they are drawn again for every block.
 const KEPT: usize = 16 << 20;
 
-/// Rows between two questions whether to go on.
-const BLOCK: usize = 1 << 16;
+/// Nodes a row is worth: with fewer rows it costs less to draw the directions on their ways only.
+const NODES_PER_ROW: usize = 16;
+
+/// The rows to be sent down.
+pub(crate) struct Unseen<'a, R: Clone> {
+    rows: &'a Rows<'a, R>,
+    /// The same rounded, where they can go down on their own.
+    coarse: Option<CoarseRows>,
+}
+
+impl<'a, R: Real> Unseen<'a, R> {
+    pub fn new(rows: &'a Rows<'a, R>, n: usize, d: usize) -> Self {
+        Unseen { rows, coarse: available().then(|| CoarseRows::new(rows, n, d)).flatten() }
+    }
+}
 
 /// Buffers one thread uses for all its trees.
 pub(crate) struct RouteScratch<R> {
@@ -33,6 +48,7 @@ pub(crate) struct RouteScratch<R> {
     kept: Vec<R>,
     /// The same for narrow rows, with the cuts.
     steps: Steps<R>,
+    sieve: Sieve,
 }
 
 impl<R: Real> RouteScratch<R> {
@@ -45,6 +61,7 @@ impl<R: Real> RouteScratch<R> {
             columns: Columns::default(),
             kept: Vec::new(),
             steps: Steps::default(),
+            sieve: Sieve::default(),
         }
     }
 }
@@ -54,17 +71,24 @@ pub(crate) fn route_tree<R: Real>(
     forest: &Forest,
     number: usize,
     tree: &Tree,
-    rows: &Rows<R>,
+    unseen: &Unseen<R>,
     scratch: &mut RouteScratch<R>,
     (leaves, observer): (&mut [u32], &dyn Observer),
 ) -> Result<()> {
-    let d = forest.d;
+    let (rows, d) = (unseen.rows, forest.d);
     let mut source = DirectionSource::new(&forest.params, number, d, forest.exponent);
-    if let Some(stride) = stride(rows).filter(|stride| tree.right.len() * stride * size_of::<R>() <= KEPT) {
-        keep_steps(tree, stride, &mut source, scratch);
-        for (block, leaves) in leaves.chunks_mut(BLOCK).enumerate() {
+    let kept = tree.right.len() * d * size_of::<R>();
+    if let Some(coarse) = &unseen.coarse
+        && kept <= KEPT
+        && tree.right.len() <= NODES_PER_ROW * leaves.len()
+    {
+        keep_steps(tree, coarse, &mut source, scratch);
+        // Enough rows for some in every leaf, few enough to stay in the cache.
+        let block = (16 * tree.leaves()).clamp(1 << 14, 1 << 16);
+        for (number, leaves) in leaves.chunks_mut(block).enumerate() {
             check(observer)?;
-            descend(tree, &scratch.steps, rows, block * BLOCK, leaves);
+            let (steps, sieve) = (&scratch.steps, &mut scratch.sieve);
+            descend(tree, steps, coarse, rows, sieve, (number * block, leaves));
         }
         return Ok(());
     }
@@ -75,7 +99,7 @@ pub(crate) fn route_tree<R: Real>(
         return route_scattered(tree, rows, &mut source, scratch, (leaves, observer));
     }
     scratch.kept.clear();
-    if leaves.len() > together && tree.right.len() * d * size_of::<R>() <= KEPT {
+    if leaves.len() > together && kept <= KEPT {
         keep_directions(tree, &mut source, scratch);
     }
     for (block, leaves) in leaves.chunks_mut(together).enumerate() {
@@ -91,32 +115,36 @@ pub(crate) fn route_tree<R: Real>(
 
 fn keep_steps<R: Real>(
     tree: &Tree,
-    stride: usize,
+    coarse: &CoarseRows,
     source: &mut DirectionSource,
     scratch: &mut RouteScratch<R>,
 ) {
     scratch.steps.clear();
-    let mut stack = vec![tree.root()];
-    while let Some(at) = stack.pop() {
-        if at.is_leaf() {
-            continue;
-        }
-        source.draw(at.path, tree.draw_of(at.node), &mut scratch.direction);
-        scratch.steps.push(&scratch.direction.dense, stride, tree.cuts.get(at.node as usize));
-        stack.push(tree.right(at));
-        stack.push(tree.left(at));
-    }
+    each_inner(tree, source, &mut scratch.direction, |node, direction| {
+        scratch.steps.push(coarse, direction, tree.cuts.get(node as usize));
+    });
 }
 
 fn keep_directions<R: Real>(tree: &Tree, source: &mut DirectionSource, scratch: &mut RouteScratch<R>) {
-    // Inner nodes are numbered in the order in which this walk meets them.
+    each_inner(tree, source, &mut scratch.direction, |_, direction| {
+        scratch.kept.extend_from_slice(direction);
+    });
+}
+
+/// Shows the inner nodes with their directions, in the order of their numbers.
+fn each_inner<R: Real>(
+    tree: &Tree,
+    source: &mut DirectionSource,
+    direction: &mut DirectionVector<R>,
+    mut show: impl FnMut(u32, &[R]),
+) {
     let mut stack = vec![tree.root()];
     while let Some(at) = stack.pop() {
         if at.is_leaf() {
             continue;
         }
-        source.draw(at.path, tree.draw_of(at.node), &mut scratch.direction);
-        scratch.kept.extend_from_slice(&scratch.direction.dense[..source.d()]);
+        source.draw(at.path, tree.draw_of(at.node), direction);
+        show(at.node, &direction.dense[..source.d()]);
         stack.push(tree.right(at));
         stack.push(tree.left(at));
     }

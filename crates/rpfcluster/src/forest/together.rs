@@ -3,13 +3,16 @@
 //! The points of an upper node are spread over all of the data, which no cache holds: grown alone, every tree reads
 //! all rows from memory once a level. Here the rows are taken block by block, and while a block is in the cache the
 //! nodes of all trees project their points in it. A node's points are ascending, so those in a block lie side by side
-//! in its list. What is computed is what growing alone computes.
+//! in its list. Narrow rows are summed roughly first (`coarse`, `rough`). What is computed is what growing alone computes.
 
+use super::coarse::Line;
 use super::columns::Columns;
 use super::grow::{Begun, Job, Known, Scratch};
 use super::params::Split;
 use super::partition::{Moved, Spare, partition};
 use super::project::DirectionVector;
+use super::rough::Picked;
+use super::sieve;
 use super::split::{DirectionSource, cut};
 use crate::error::Result;
 use crate::observe::check;
@@ -42,9 +45,26 @@ struct Open<R> {
     /// Whose child it is, and which.
     parent: Option<(u32, usize)>,
     direction: DirectionVector<R>,
+    /// The direction rounded, and the ends of the sums, where those are rough.
+    rough: Option<(Vec<i16>, Line, (f32, f32))>,
     /// Up to where in the list it has been projected.
     seen: usize,
     ends: Option<(R, R)>,
+}
+
+/// Projections of one tree: rough ones where the job has rounded rows, else exact ones.
+#[derive(Default)]
+pub(crate) struct Projections<R> {
+    exact: Vec<R>,
+    rough: Vec<f32>,
+}
+
+/// Buffers for cutting nodes.
+#[derive(Default)]
+struct Spares<R> {
+    exact: Spare<R>,
+    rough: Spare<f32>,
+    picked: Picked<R>,
 }
 
 struct Growing<R> {
@@ -55,39 +75,50 @@ struct Growing<R> {
 }
 
 impl<R: Real> Growing<R> {
-    fn add(&mut self, start: usize, end: usize, path: u64, parent: Option<(u32, usize)>) {
+    fn add(&mut self, job: &Job<R>, (start, end): (usize, usize), path: u64, parent: Option<(u32, usize)>) {
         let mut direction = DirectionVector::default();
         self.source.draw(path, 0, &mut direction);
-        self.open.push(Open { start, end, path, parent, direction, seen: start, ends: None });
+        let mut rough = None;
+        if let Some(coarse) = &job.coarse {
+            let mut along = vec![0; coarse.width()];
+            let line = coarse.grid.round_direction(&direction.dense[..job.d], 0.0, &mut along);
+            // A node about which rough sums tell nothing is left to `grow_tree`.
+            let Some(line) = line else { return };
+            rough = Some((along, line, (f32::INFINITY, f32::NEG_INFINITY)));
+        }
+        self.open.push(Open { start, end, path, parent, direction, rough, seen: start, ends: None });
     }
 
     /// Projects the points in rows below `row_end` that were not seen yet.
-    fn project(&mut self, job: &Job<R>, row_end: usize, block: usize, projections: &mut [R]) {
+    fn project(&mut self, job: &Job<R>, row_end: usize, block: usize, out: &mut Projections<R>) {
         for node in &mut self.open {
             let ids = &self.begun.members[node.seen..node.end.min(node.seen + block)];
             let here = below(ids, row_end);
             if here == 0 {
                 continue;
             }
-            let out = &mut projections[node.seen..node.seen + here];
-            let (low, high) = job.rows.project(&ids[..here], &node.direction, out);
+            let (ids, range) = (&ids[..here], node.seen..node.seen + here);
+            node.seen += here;
+            if let (Some(coarse), Some((along, _, ends))) = (&job.coarse, &mut node.rough) {
+                let (low, high) = sieve::project(coarse, along, ids, &mut out.rough[range]);
+                *ends = (low.min(ends.0), high.max(ends.1));
+                continue;
+            }
+            let (low, high) = job.rows.project(ids, &node.direction, &mut out.exact[range]);
             node.ends = Some(match node.ends {
                 Some((a, b)) => (if low < a { low } else { a }, if high > b { high } else { b }),
                 None => (low, high),
             });
-            node.seen += here;
         }
     }
 
     /// Cuts every open node; children that are still large are open next.
-    fn divide(&mut self, job: &Job<R>, smallest: usize, projections: &[R], spare: &mut Spare<R>) {
+    fn divide(&mut self, job: &Job<R>, smallest: usize, out: &mut Projections<R>, spares: &mut Spares<R>) {
         for node in std::mem::take(&mut self.open) {
-            // A node that its first direction does not cut is left to `grow_tree`, which draws others.
-            let Some(ends) = node.ends.filter(|(low, high)| high > low) else { continue };
-            let cut = cut(job.params, self.tree, node.path, ends, &mut []);
             let ids = &mut self.begun.members[node.start..node.end];
-            let moved = Moved { ids, columns: &mut [], stride: 0, at: 0 };
-            let middle = node.start + partition(moved, &projections[node.start..node.end], cut, spare);
+            // A node that its first direction does not cut is left to `grow_tree`, which draws others.
+            let Some((cut, left)) = divide_node(job, self.tree, &node, ids, out, spares) else { continue };
+            let middle = node.start + left;
             let this = self.begun.known.len() as u32;
             if let Some((parent, side)) = node.parent {
                 self.begun.known[parent as usize].children[side] = Some(this);
@@ -95,11 +126,36 @@ impl<R: Real> Growing<R> {
             self.begun.known.push(Known { cut, middle, children: [None; 2] });
             for (side, (start, end)) in [(node.start, middle), (middle, node.end)].into_iter().enumerate() {
                 if end - start > smallest {
-                    self.add(start, end, child_path(node.path, side == 1), Some((this, side)));
+                    self.add(job, (start, end), child_path(node.path, side == 1), Some((this, side)));
                 }
             }
         }
     }
+}
+
+/// Chooses the cut and moves the points; returns it and how many are below, or `None` where nothing can be cut.
+fn divide_node<R: Real>(
+    job: &Job<R>,
+    tree: usize,
+    node: &Open<R>,
+    ids: &mut [u32],
+    out: &mut Projections<R>,
+    spares: &mut Spares<R>,
+) -> Option<(R, usize)> {
+    let range = node.start..node.end;
+    let choose = |ends: (R, R)| (ends.1 > ends.0).then(|| cut(job.params, tree, node.path, ends, &mut []));
+    let (Some(coarse), Some((_, line, rough_ends))) = (&job.coarse, &node.rough) else {
+        let cut = choose(node.ends?)?;
+        let moved = Moved { ids, columns: &mut [], stride: 0, at: 0 };
+        return Some((cut, partition(moved, &out.exact[range], cut, &mut spares.exact)));
+    };
+    let (sums, margin) = (&mut out.rough[range], coarse.grid.margin_of_f32());
+    let ends = spares.picked.ends(job, &node.direction, (ids, sums), *rough_ends, margin);
+    let cut = choose(ends)?;
+    let place = line.place(cut) as f32;
+    spares.picked.decide(job, &node.direction, (ids, sums), (cut, place), margin);
+    let moved = Moved { ids, columns: &mut [], stride: 0, at: 0 };
+    Some((cut, partition(moved, sums, place, &mut spares.rough)))
 }
 
 /// How many of these ascending numbers are below `end`. Forwards in steps: a search by halves would jump to places in
@@ -118,20 +174,29 @@ pub(crate) fn begin<R: Real>(
     smallest: usize,
     scratch: &mut Scratch<R>,
 ) -> Result<Vec<Begun<R>>> {
-    let width = job.rows.dense_width().unwrap_or(1) * size_of::<R>();
+    let width = match &job.coarse {
+        Some(coarse) => coarse.width() * size_of::<i16>(),
+        None => job.rows.dense_width().unwrap_or(1) * size_of::<R>(),
+    };
     let block = (BLOCK / width).clamp(64, 1 << 16);
-    let mut spare = Spare::default();
-    scratch.side_by_side.resize_with(trees.len().max(scratch.side_by_side.len()), Vec::new);
+    let mut spares = Spares::default();
+    let sides = trees.len().max(scratch.side_by_side.len());
+    scratch.side_by_side.resize_with(sides, Projections::default);
     let mut growing: Vec<Growing<R>> = trees
         .map(|tree| {
             let source = DirectionSource::new(job.params, tree, job.d, job.exponent);
             let begun = Begun { members: (0..job.n as u32).collect(), known: Vec::new() };
             let mut growing = Growing { tree, source, begun, open: Vec::new() };
-            growing.add(0, job.n, ROOT_PATH, None);
+            growing.add(job, (0, job.n), ROOT_PATH, None);
             growing
         })
         .collect();
-    scratch.side_by_side.iter_mut().for_each(|p| p.resize(job.n, R::default()));
+    for projections in &mut scratch.side_by_side {
+        match job.coarse {
+            Some(_) => projections.rough.resize(job.n, 0.0),
+            None => projections.exact.resize(job.n, R::default()),
+        }
+    }
     while growing.iter().any(|g| !g.open.is_empty()) {
         for first in (0..job.n).step_by(block) {
             check(job.observer)?;
@@ -139,9 +204,9 @@ pub(crate) fn begin<R: Real>(
                 g.project(job, first + block, block, projections);
             }
         }
-        for (g, projections) in growing.iter_mut().zip(&scratch.side_by_side) {
+        for (g, projections) in growing.iter_mut().zip(&mut scratch.side_by_side) {
             check(job.observer)?;
-            g.divide(job, smallest, projections, &mut spare);
+            g.divide(job, smallest, projections, &mut spares);
         }
     }
     Ok(growing.into_iter().map(|g| g.begun).collect())
