@@ -97,7 +97,7 @@ pub(crate) fn cut(
     seconds.spectral += clock.elapsed().as_secs_f64();
     let clock = Instant::now();
     let mut labels = label(affinity, &embedding, spectral, observer)?;
-    let finer = finer::regrouped(affinity, &labels, &embedding, spectral, observer)?;
+    let finer = finer::regrouped(affinity, &labels, spectral, observer)?;
     let regrouped = finer.is_some();
     if let Some(finer) = finer {
         labels = finer;

@@ -6,7 +6,7 @@
 //! two loose clusters apart; which of it happens changes with the seed. Parts of a finer cut are pure all the same, and
 //! the average similarity, which counts pairs instead of weight, puts them together as they belong.
 
-use super::{Embedding, Hints, Method, SpectralParams, embed, label};
+use super::{Hints, Method, SpectralParams, embed, label};
 use crate::affinity::{Affinity, Between};
 use crate::error::{Error, Result};
 use crate::kmeans::relabel_by_first_appearance;
@@ -32,7 +32,6 @@ pub(crate) fn parts(k: usize) -> usize {
 pub(crate) fn regrouped(
     affinity: &dyn Affinity,
     labels: &[u32],
-    embedding: &Embedding,
     params: &SpectralParams,
     observer: &dyn Observer,
 ) -> Result<Option<Vec<u32>>> {
@@ -53,8 +52,7 @@ pub(crate) fn regrouped(
         max_iterations: params.max_iterations.min(ITERATIONS),
         ..params.clone()
     };
-    let hints = Hints { start: Some(embedding), similarity: None };
-    let found = embed(affinity, &finer, &hints, observer)
+    let found = embed(affinity, &finer, &Hints::default(), observer)
         .and_then(|embedding| label(affinity, &embedding, &finer, observer));
     let mut fine = match found {
         Ok(fine) => fine,
@@ -174,13 +172,13 @@ mod tests {
         let params = SpectralParams { k: 3, ..Default::default() };
         for (outside, outliers) in [(16, true), (1, false)] {
             let graph = three_and_a_few(outside);
-            let (labels, embedding) = cluster(&graph, &params, &Silent).unwrap();
+            let (labels, _) = cluster(&graph, &params, &Silent).unwrap();
             let few = &labels[3 * GROUP as usize..];
             assert_eq!(
                 few, [2; SMALL as usize],
                 "the few are a cluster of their own, the near groups are one"
             );
-            let found = regrouped(&graph, &labels, &embedding, &params, &Silent).unwrap();
+            let found = regrouped(&graph, &labels, &params, &Silent).unwrap();
             assert_eq!(found.is_some(), outliers, "{outside} edges to others");
             if let Some(found) = found {
                 let groups: Vec<u32> = (0..3 * GROUP).map(|i| i / GROUP).collect();

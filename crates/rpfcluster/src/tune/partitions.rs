@@ -124,7 +124,7 @@ impl<'a> Look<'a> {
                     return Ok(None);
                 };
                 if let Some(finer) =
-                    possible(regrouped(affinity, &labels, &first, &spectral, &self.observer))?.flatten()
+                    possible(regrouped(affinity, &labels, &spectral, &self.observer))?.flatten()
                 {
                     labels = finer;
                 }
