@@ -234,13 +234,19 @@ impl Solver<'_> {
     }
 }
 
+/// Start vectors as in [`Wanted::start`], given away so that they need not be held to the end.
+pub(crate) struct Begun {
+    pub vectors: Vec<f64>,
+    pub columns: usize,
+    /// Products with the whole operator it took to find them.
+    pub products: usize,
+}
+
 /// The `wanted.pairs` largest eigenpairs of the operator. `wanted.fits(n)` must hold.
-///
-/// `begun` are start vectors as in [`Wanted::start`], given away so that they need not be held to the end.
 pub(crate) fn largest(
     operator: &Operator,
     wanted: &Wanted,
-    begun: Option<(Vec<f64>, usize)>,
+    begun: Option<Begun>,
     observer: &dyn Observer,
 ) -> Result<Pairs> {
     solve(operator, wanted, (begun, wanted.pairs), observer)
@@ -254,12 +260,15 @@ pub(crate) fn whole_block(operator: &Operator, wanted: &Wanted, observer: &dyn O
 fn solve(
     operator: &Operator,
     wanted: &Wanted,
-    (begun, given): (Option<(Vec<f64>, usize)>, usize),
+    (begun, given): (Option<Begun>, usize),
     observer: &dyn Observer,
 ) -> Result<Pairs> {
     let n = operator.n();
     let (width, stride, k) = (wanted.width(), wanted.basis(), wanted.pairs);
     let mut fresh = Fresh::new(wanted.seed);
+    let before = begun.as_ref().map_or(0, |b| b.products);
+    // The last vector of a block that was begun is random and says nothing about where the rest of the spectrum ends.
+    let mut edge = if begun.is_some() { width - 1 } else { width };
     let first = start(operator, wanted, begun, &mut fresh, observer)?;
     let mut s = Solver {
         operator,
@@ -314,7 +323,7 @@ fn solve(
                     vectors,
                     residual: worst,
                     converged,
-                    iterations: s.products,
+                    iterations: before + s.products,
                     uncovered: 0.0,
                 });
             }
@@ -326,7 +335,8 @@ fn solve(
         s.compact(active.len(), &kept);
         let worst = residuals[..k].iter().fold(0.0f64, |most, r| most.max(*r));
         let ahead = (worst / tolerance).ln() + MARGIN;
-        let filter = Filter::new(&values, k, width, (floor, ahead));
+        let filter = Filter::new(&values, k, edge, (floor, ahead));
+        edge = width;
         // Few vectors left: deeper, not wider; the basis has the same room.
         while block > 0 && s.used + block <= stride {
             s.expand(block, &filter)?;
@@ -352,7 +362,7 @@ fn solve(
 fn start(
     operator: &Operator,
     wanted: &Wanted,
-    begun: Option<(Vec<f64>, usize)>,
+    begun: Option<Begun>,
     fresh: &mut Fresh,
     observer: &dyn Observer,
 ) -> Result<Vec<f64>> {
@@ -363,7 +373,7 @@ fn start(
     for (row, first) in w.chunks_exact_mut(width).zip(operator.first_vector()) {
         row[0] = first;
     }
-    let begun = begun.as_ref().map(|(vectors, columns)| (vectors.as_slice(), *columns));
+    let begun = begun.as_ref().map(|b| (b.vectors.as_slice(), b.columns));
     if let Some((given, columns)) = begun.or(wanted.start)
         && given.len() == n * columns
         && columns > 0

@@ -8,7 +8,7 @@
 
 use rayon::prelude::*;
 
-use super::block::Wanted;
+use super::block::{Begun, Wanted};
 use super::cycle::Cycle;
 use super::dense;
 use super::operator::Operator;
@@ -30,13 +30,13 @@ const ROUGH: f64 = 1e-2;
 const STEPS: usize = 12;
 const LAST_STEPS: usize = 40;
 
-/// Start vectors, n x columns, and how many columns; `None` for a small graph.
+/// Start vectors; `None` for a small graph.
 pub(super) fn start(
     graph: &SparseAffinity,
     operator: &Operator,
     wanted: &Wanted,
     observer: &dyn Observer,
-) -> Result<Option<(Vec<f64>, usize)>> {
+) -> Result<Option<Begun>> {
     if operator.n() < FROM {
         return Ok(None);
     }
@@ -49,7 +49,7 @@ fn climb(
     operator: &Operator,
     wanted: &Wanted,
     observer: &dyn Observer,
-) -> Result<Option<(Vec<f64>, usize)>> {
+) -> Result<Option<Begun>> {
     let mut rungs: Vec<Grouped> = Vec::new();
     loop {
         let last = rungs.last().map_or(graph, |rung| &rung.graph);
@@ -69,6 +69,7 @@ fn climb(
     let mut fresh = Fresh::new(wanted.seed ^ 1);
     let mut start: Vec<f64> = Vec::new();
     let mut columns = 0;
+    let mut products = 0;
     for at in (0..=rungs.len()).rev() {
         let this = if at == 0 { graph } else { &rungs[at - 1].graph };
         let own;
@@ -88,7 +89,7 @@ fn climb(
                 scale_rows(&mut start, columns, |i| operator.degrees()[i].sqrt());
                 let how = if at == 0 { (wanted, LAST_STEPS) } else { (&rough, STEPS) };
                 let mut cycle = Cycle::new(this, &rungs[at..], width, observer)?;
-                polish(operator, &mut cycle, &mut start, how, &mut fresh, observer)?;
+                products = polish(operator, &mut cycle, &mut start, how, &mut fresh, observer)?;
                 scale_rows(&mut start, columns, |i| operator.inverse_root(i));
             }
         } else {
@@ -98,7 +99,7 @@ fn climb(
         }
     }
     scale_rows(&mut start, columns, |i| operator.degrees()[i].sqrt());
-    Ok(Some((start, columns)))
+    Ok(Some(Begun { vectors: start, columns, products }))
 }
 
 /// Every point gets the numbers of its group.
@@ -195,14 +196,14 @@ mod tests {
             resolved: block::RESOLVED,
             angle: 0.0,
         };
-        let (vectors, columns) = climb(graph, &operator, &wanted, &Silent).unwrap().unwrap();
-        let begun = Some((vectors, columns));
-        let found = block::largest(&operator, &wanted, begun, &Silent).unwrap();
+        let begun = climb(graph, &operator, &wanted, &Silent).unwrap().unwrap();
+        let before = begun.products;
+        let found = block::largest(&operator, &wanted, Some(begun), &Silent).unwrap();
         let truth = dense::largest(&operator, k, &Silent).unwrap();
         for (a, b) in found.values.iter().zip(&truth.values) {
             assert!((a - b).abs() < by, "{:?} instead of {:?}", found.values, truth.values);
         }
-        assert!(found.converged && found.iterations < 9, "{} {}", found.residual, found.iterations);
+        assert!(found.converged && found.iterations < before + 9, "{} {}", found.residual, found.iterations);
     }
 
     #[test]
@@ -235,7 +236,7 @@ mod tests {
             resolved: block::RESOLVED,
             angle: 0.0,
         };
-        let (vectors, columns) = climb(&star, &operator, &wanted, &Silent).unwrap().unwrap();
+        let Begun { vectors, columns, .. } = climb(&star, &operator, &wanted, &Silent).unwrap().unwrap();
         assert!(vectors.len() == 500 * columns && vectors.iter().all(|v| v.is_finite()));
     }
 }

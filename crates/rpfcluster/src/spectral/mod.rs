@@ -295,13 +295,13 @@ fn largest(
     Ok((pairs, operator.into_degrees(), solver))
 }
 
-/// Start vectors for the block solver where a smaller problem has nearly the same ones, and how many columns.
+/// Start vectors for the block solver where a smaller problem has nearly the same ones.
 fn begin(
     affinity: &dyn Affinity,
     operator: &Operator,
     wanted: &block::Wanted,
     observer: &dyn Observer,
-) -> Result<Option<(Vec<f64>, usize)>> {
+) -> Result<Option<block::Begun>> {
     match (affinity.graph(), affinity.kernel()) {
         (Some(graph), _) => ladder::start(graph, operator, wanted, observer),
         (_, Some(leaves)) => sample::start(leaves, operator, wanted, observer),

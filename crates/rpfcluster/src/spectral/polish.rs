@@ -28,7 +28,7 @@ struct Basis {
     t: Vec<f64>,
 }
 
-/// Improves the whole block of vectors in `x` until the wanted ones converged, in at most `steps` steps.
+/// Improves the whole block of vectors in `x` until the wanted ones converged, in at most `steps` steps; the products it took.
 pub(super) fn polish(
     operator: &Operator,
     cycle: &mut Cycle,
@@ -36,7 +36,7 @@ pub(super) fn polish(
     (wanted, steps): (&Wanted, usize),
     fresh: &mut Fresh,
     observer: &dyn Observer,
-) -> Result<()> {
+) -> Result<usize> {
     let (n, width, k) = (operator.n(), wanted.width(), wanted.pairs);
     let stride = 3 * width;
     let mut basis = Basis { v: vec![0.0; n * stride], stride, used: 0, t: vec![0.0; stride * stride] };
@@ -44,10 +44,12 @@ pub(super) fn polish(
     z[0].copy_from_slice(x);
     basis.append(operator, &mut z, width, fresh, observer)?;
     let mut values = basis.ritz(width, observer)?;
+    let mut products = 1;
     for step in 0..steps {
         let tolerance = wanted.tolerance_at(&values);
         let looked: Vec<usize> = (0..if step < ALL { width } else { (k + 1).min(width) }).collect();
         let residuals = basis.residuals(operator, &mut z, &looked, &values, observer)?;
+        products += 1;
         let mut active: Vec<usize> = (0..looked.len()).filter(|j| residuals[*j] > tolerance).collect();
         if active.iter().all(|j| *j >= k) {
             break;
@@ -78,11 +80,12 @@ pub(super) fn polish(
             }
         });
         basis.append(operator, &mut z, b, fresh, observer)?;
+        products += 1;
         values = basis.ritz(width, observer)?;
     }
     let first: Vec<usize> = (0..width).collect();
     pack(&basis.v, stride, &first, |_| 1.0, x);
-    Ok(())
+    Ok(products)
 }
 
 impl Basis {

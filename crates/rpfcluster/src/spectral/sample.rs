@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::block::{self, Wanted};
+use super::block::{self, Begun, Wanted};
 use super::operator::Operator;
 use super::tall::{CHUNK, scale_rows};
 use crate::affinity::{Affinity, LinearAffinity};
@@ -24,13 +24,13 @@ const SHARE: usize = 16;
 /// Residuals on the sample as a share of the spread of the block's eigenvalues: below what it differs from the whole.
 const ROUGH: f64 = 1e-2;
 
-/// Start vectors, n x columns, and how many columns; `None` for fewer rows.
+/// Start vectors; `None` for fewer rows.
 pub(super) fn start(
     leaves: &LeafMatrix,
     operator: &Operator,
     wanted: &Wanted,
     observer: &dyn Observer,
-) -> Result<Option<(Vec<f64>, usize)>> {
+) -> Result<Option<Begun>> {
     let n = operator.n();
     let width = wanted.width();
     if n < FROM || !wanted.fits(n / SHARE) {
@@ -68,5 +68,6 @@ pub(super) fn start(
             row.iter_mut().for_each(|v| *v *= scale);
         }
     });
-    Ok(Some((start, width)))
+    // Half a product, rounded up.
+    Ok(Some(Begun { vectors: start, columns: width, products: 1 }))
 }
