@@ -40,7 +40,8 @@ impl RpfCluster {
         let spectral = n * t * 4 + 8 * (n * columns + product.max(n * k));
         let affinity = match self.fixed_affinity() {
             AffinityParams::Linear => 0,
-            AffinityParams::TopK { top, .. } => n * top as u64 * 36,
+            // The graph, and the smaller ones its eigenvectors begin at, a third of it together, with three vectors each.
+            AffinityParams::TopK { top, .. } => n * (top as u64 * 36 + block * 3 * 4 * 4 / 3),
             AffinityParams::Paper { beta1, .. } => {
                 let kept = min_node as f64 / beta1.max(1.0 / self.trees as f64);
                 n * 14 * (kept as u64).min(n)
