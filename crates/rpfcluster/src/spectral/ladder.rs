@@ -21,6 +21,8 @@ use crate::observe::{Observer, check};
 
 /// Below this many points a search from random vectors is quick enough.
 const FROM: usize = 4_000;
+/// Graphs with more pairs a point do not crowd, and those of their groups would be hardly smaller.
+const PAIRS_A_POINT: usize = 100;
 /// The lowest rung has at most so many points and is solved densely.
 const DENSE: usize = 300;
 /// Residuals on the rungs below as a share of the spread of the block's eigenvalues: below what a rung differs from the
@@ -30,14 +32,14 @@ const ROUGH: f64 = 1e-2;
 const STEPS: usize = 12;
 const LAST_STEPS: usize = 40;
 
-/// Start vectors; `None` for a small graph.
+/// Start vectors; `None` for a small or a dense graph.
 pub(super) fn start(
     graph: &SparseAffinity,
     operator: &Operator,
     wanted: &Wanted,
     observer: &dyn Observer,
 ) -> Result<Option<Begun>> {
-    if operator.n() < FROM {
+    if operator.n() < FROM || graph.indices().len() > PAIRS_A_POINT * operator.n() {
         return Ok(None);
     }
     climb(graph, operator, wanted, observer)
