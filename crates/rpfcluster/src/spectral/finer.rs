@@ -20,8 +20,8 @@ const MOST_MORE: usize = 100;
 /// Parts need not be exact, and far down a spectrum the last decades are the dearest.
 const TOLERANCE: f64 = 1e-4;
 const ITERATIONS: usize = 400;
-/// Rows there must be for each part.
-const ROWS_A_PART: usize = 5;
+/// Rows there must be for each part: averages over the pairs of fewer are too rough to merge by.
+const ROWS_A_PART: usize = 50;
 
 /// Parts of the finer cut for k clusters.
 pub(crate) fn parts(k: usize) -> usize {
@@ -126,10 +126,10 @@ mod tests {
     use crate::rng::{Purpose, Stream};
     use crate::spectral::cluster;
 
-    const GROUP: u32 = 100;
+    const GROUP: u32 = 160;
     const SMALL: u32 = 12;
 
-    /// Three groups of 100, the second and third near each other, and twelve rows that are very similar to one another
+    /// Three groups of 160, the second and third near each other, and twelve rows that are very similar to one another
     /// and to `outside` others each. Counts of 200 trees, raised to the fourth power.
     fn three_and_a_few(outside: u32) -> SparseAffinity {
         let mut edges = Vec::new();
