@@ -36,11 +36,22 @@ pub(crate) fn regrouped(
     observer: &dyn Observer,
 ) -> Result<Option<Vec<u32>>> {
     let k = params.k;
-    let m = parts(k);
-    let Some(graph) = affinity.neighbor_graph() else { return Ok(None) };
-    if params.method != Method::Kway || k < 2 || m * ROWS_A_PART > graph.n() {
+    if params.method != Method::Kway || k < 2 || parts(k) * ROWS_A_PART > affinity.n() {
         return Ok(None);
     }
+    better_separated(affinity, labels, params, observer)
+}
+
+/// The same, whatever the number of rows.
+fn better_separated(
+    affinity: &dyn Affinity,
+    labels: &[u32],
+    params: &SpectralParams,
+    observer: &dyn Observer,
+) -> Result<Option<Vec<u32>>> {
+    let Some(graph) = affinity.neighbor_graph() else { return Ok(None) };
+    let k = params.k;
+    let m = parts(k);
     let separated = |labels: &[u32]| Ok(separation(&graph.between(labels, k)?.plain, &sizes(labels, k)));
     let before = separated(labels)?;
     if before >= CLEAR {
@@ -126,10 +137,10 @@ mod tests {
     use crate::rng::{Purpose, Stream};
     use crate::spectral::cluster;
 
-    const GROUP: u32 = 160;
+    const GROUP: u32 = 100;
     const SMALL: u32 = 12;
 
-    /// Three groups of 160, the second and third near each other, and twelve rows that are very similar to one another
+    /// Three groups of 100, the second and third near each other, and twelve rows that are very similar to one another
     /// and to `outside` others each. Counts of 200 trees, raised to the fourth power.
     fn three_and_a_few(outside: u32) -> SparseAffinity {
         let mut edges = Vec::new();
@@ -178,12 +189,14 @@ mod tests {
                 few, [2; SMALL as usize],
                 "the few are a cluster of their own, the near groups are one"
             );
-            let found = regrouped(&graph, &labels, &params, &Silent).unwrap();
+            let found = better_separated(&graph, &labels, &params, &Silent).unwrap();
             assert_eq!(found.is_some(), outliers, "{outside} edges to others");
             if let Some(found) = found {
                 let groups: Vec<u32> = (0..3 * GROUP).map(|i| i / GROUP).collect();
                 assert_eq!(found[..groups.len()], groups);
             }
+            let few_rows = regrouped(&graph, &labels, &params, &Silent).unwrap();
+            assert_eq!(few_rows, None, "too few rows to be sure");
         }
     }
 
