@@ -29,5 +29,5 @@ pub use trees::{TreesChoice, TreesTried};
 pub const SAMPLE_ABOVE: usize = 100_000;
 /// Rows of that sample.
 pub const SAMPLE: usize = 20_000;
-/// The forest that settings are tried on is grown at the first; `paper`, when asked for, is tried at both.
+/// The min_nodes that are tried; the forest is grown at the first.
 pub const MIN_NODES: [usize; 2] = [24, 60];
