@@ -35,7 +35,8 @@ pub struct Cut {
     pub labels: Vec<u32>,
     /// What they were made from.
     pub embedding: Embedding,
-    /// Whether merged parts of a finer cut are better separated and took their place: then the embedding alone does not give the labels.
+    /// Whether merged parts of a finer cut are the clusters, being better separated: then the embedding alone does not
+    /// give the labels.
     pub regrouped: bool,
 }
 

@@ -185,11 +185,10 @@ mod tests {
         graph(count * size, &edges)
     }
 
-    /// The residual of the best vectors within the start, and its Ritz values, against all eigenvalues.
-    fn compare(graph: &SparseAffinity, k: usize, by: f64) {
-        let operator = Operator::new(graph).unwrap();
-        let wanted = Wanted {
-            pairs: k,
+    /// So few products that only a good start can do with them.
+    fn wanted(pairs: usize) -> Wanted<'static> {
+        Wanted {
+            pairs,
             guards: 4,
             tolerance: 1e-7,
             max_iterations: 9,
@@ -197,7 +196,13 @@ mod tests {
             start: None,
             resolved: block::RESOLVED,
             angle: 0.0,
-        };
+        }
+    }
+
+    /// The residual of the best vectors within the start, and its Ritz values, against all eigenvalues.
+    fn compare(graph: &SparseAffinity, k: usize, by: f64) {
+        let operator = Operator::new(graph).unwrap();
+        let wanted = wanted(k);
         let begun = climb(graph, &operator, &wanted, &Silent).unwrap().unwrap();
         let before = begun.products;
         let found = block::largest(&operator, &wanted, Some(begun), &Silent).unwrap();
@@ -228,16 +233,7 @@ mod tests {
     fn a_star_is_one_group() {
         let star = graph(500, &(1..500).map(|i| (0, i, 1.0)).collect::<Vec<_>>());
         let operator = Operator::new(&star).unwrap();
-        let wanted = Wanted {
-            pairs: 2,
-            guards: 4,
-            tolerance: 1e-7,
-            max_iterations: 9,
-            seed: 1,
-            start: None,
-            resolved: block::RESOLVED,
-            angle: 0.0,
-        };
+        let wanted = wanted(2);
         let Begun { vectors, columns, .. } = climb(&star, &operator, &wanted, &Silent).unwrap().unwrap();
         assert!(vectors.len() == 500 * columns && vectors.iter().all(|v| v.is_finite()));
     }
