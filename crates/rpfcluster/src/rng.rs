@@ -7,6 +7,8 @@
 //! Normal deviates come from Box-Muller with our own logarithm, sine and cosine: plain multiplications and
 //! additions, one square root (exact in IEEE arithmetic), no platform mathematics library. Same bits everywhere.
 
+use crate::wide::in_wide_registers;
+
 /// What a stream of numbers is for. Streams of different purposes never meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u64)]
@@ -100,38 +102,60 @@ impl Stream {
     /// Fills `out` with standard normal deviates, two from each pair of draws.
     #[inline]
     pub fn normals(&mut self, out: &mut [f64]) {
-        let mut chunks = out.chunks_exact_mut(2);
-        for pair in &mut chunks {
-            let (a, b) = self.normal_pair();
-            pair[0] = a;
-            pair[1] = b;
-        }
-        if let [last] = chunks.into_remainder() {
-            *last = self.normal_pair().0;
+        let mut draws = [0; 2 * PAIRS];
+        for block in out.chunks_mut(2 * PAIRS) {
+            // Draws behind the last pair that is wanted stay what they were.
+            let wanted = block.len().next_multiple_of(2);
+            draws[..wanted].iter_mut().for_each(|draw| *draw = self.bits());
+            let mut made = [0.0; 2 * PAIRS];
+            normal_pairs(&draws, &mut made);
+            block.copy_from_slice(&made[..block.len()]);
         }
     }
 
-    /// Box-Muller: radius from one uniform, angle from another.
-    #[inline]
     fn normal_pair(&mut self) -> (f64, f64) {
-        // (0, 1]: the logarithm stays finite.
-        let u = ((self.bits() >> 11) + 1) as f64 * (1.0 / 9_007_199_254_740_992.0);
-        let radius = (-2.0 * ln(u)).sqrt();
-        let (sin, cos) = sin_cos_turn(self.bits());
-        (radius * cos, radius * sin)
+        let radius = radius(self.bits());
+        let (x, y) = turned(self.bits());
+        (radius * x, radius * y)
     }
 }
 
+/// Pairs of normal deviates made side by side.
+const PAIRS: usize = 8;
+
+in_wide_registers! {
+    /// The deviates of pairs of draws.
+    fn normal_pairs(draws: &[u64; 2 * PAIRS], out: &mut [f64; 2 * PAIRS]) {
+        let mut radii = [0.0; PAIRS];
+        let mut turns = [(0.0, 0.0); PAIRS];
+        for (radius_of, pair) in radii.iter_mut().zip(draws.as_chunks::<2>().0) {
+            *radius_of = radius(pair[0]);
+        }
+        for (turn, pair) in turns.iter_mut().zip(draws.as_chunks::<2>().0) {
+            *turn = turned(pair[1]);
+        }
+        for ((pair, radius), (x, y)) in out.as_chunks_mut::<2>().0.iter_mut().zip(radii).zip(turns) {
+            *pair = [radius * x, radius * y];
+        }
+    }
+}
+
+/// How far from the origin a pair of normal deviates is (Box and Muller).
+#[inline(always)]
+fn radius(draw: u64) -> f64 {
+    // (0, 1]: the logarithm stays finite.
+    let u = ((draw >> 11) + 1) as f64 * (1.0 / 9_007_199_254_740_992.0);
+    (-2.0 * ln(u)).sqrt()
+}
+
 /// Natural logarithm of a normal positive number, from plain arithmetic: error below 4e-16 relative to ln 2.
-#[inline]
+#[inline(always)]
 pub fn ln(x: f64) -> f64 {
     let bits = x.to_bits();
-    let mut exponent = ((bits >> 52) & 0x7ff) as i64 - 1023;
-    let mut mantissa = f64::from_bits((bits & 0x000f_ffff_ffff_ffff) | 0x3ff0_0000_0000_0000);
-    if mantissa > std::f64::consts::SQRT_2 {
-        mantissa *= 0.5;
-        exponent += 1;
-    }
+    let exponent = ((bits >> 52) & 0x7ff) as i32 - 1023;
+    let mantissa = f64::from_bits((bits & 0x000f_ffff_ffff_ffff) | 0x3ff0_0000_0000_0000);
+    let large = mantissa > std::f64::consts::SQRT_2;
+    let (mantissa, exponent) = (if large { mantissa * 0.5 } else { mantissa }, exponent + i32::from(large));
     // ln m = 2 atanh(s), s = (m-1)/(m+1), |s| < 0.1716: the series to s^19 is exact to the last bits.
     let s = (mantissa - 1.0) / (mantissa + 1.0);
     let q = s * s;
@@ -142,14 +166,13 @@ pub fn ln(x: f64) -> f64 {
                     + q * (1.0 / 9.0
                         + q * (1.0 / 11.0
                             + q * (1.0 / 13.0 + q * (1.0 / 15.0 + q * (1.0 / 17.0 + q / 19.0))))))));
-    exponent as f64 * std::f64::consts::LN_2 + 2.0 * s * series
+    f64::from(exponent) * std::f64::consts::LN_2 + 2.0 * s * series
 }
 
-/// Sine and cosine of a whole turn times a 64-bit fraction.
-#[inline]
-fn sin_cos_turn(fraction: u64) -> (f64, f64) {
+/// Cosine and sine of a whole turn times a 64-bit fraction, less an eighth of a turn.
+#[inline(always)]
+fn turned(fraction: u64) -> (f64, f64) {
     // The top two bits choose the quadrant, the rest an angle in [-pi/4, pi/4) around its middle.
-    let quadrant = fraction >> 62;
     let within = (fraction << 2) >> 11;
     let t = within as f64 * (1.0 / 9_007_199_254_740_992.0) - 0.5;
     let a = t * std::f64::consts::FRAC_PI_2;
@@ -166,12 +189,11 @@ fn sin_cos_turn(fraction: u64) -> (f64, f64) {
                 + q * (-1.0 / 720.0
                     + q * (1.0 / 40_320.0
                         + q * (-1.0 / 3_628_800.0 + q * (1.0 / 479_001_600.0 - q / 87_178_291_200.0))))));
-    match quadrant {
-        0 => (sin, cos),
-        1 => (cos, -sin),
-        2 => (-sin, -cos),
-        _ => (-cos, sin),
-    }
+    // (cos, sin), (-sin, cos), (-cos, -sin) or (sin, -cos), without a branch that nobody could foresee.
+    let (odd, high) = (fraction & (1 << 62) != 0, fraction & (1 << 63));
+    let (x, y) = if odd { (sin, cos) } else { (cos, sin) };
+    let other = high ^ ((fraction << 1) & (1 << 63));
+    (f64::from_bits(x.to_bits() ^ other), f64::from_bits(y.to_bits() ^ high))
 }
 
 /// The `m` of `n` rows with the smallest hashes of (seed, row), in ascending row order: the same sample wherever

@@ -227,8 +227,8 @@ pub fn evidence(report: &Report) -> String {
     if let Some(choice) = evidence.settings.as_ref().filter(|c| c.candidates.len() > 1) {
         let _ = write!(
             body,
-            "<p>Of {} settings the one was taken whose clusters those of all others agree with most (mean adjusted Rand \
-             index, 1 is the same clusters{}): settings fail in different ways, so what many of them find is more likely \
+            "<p>Of {} settings the one was taken whose clusters those of all others agree with most (root mean square \
+             of the adjusted Rand index, 1 is the same clusters{}): settings fail in different ways, so what many of them find is more likely \
              there.</p>\n<div class=\"wide\"><table><tr><th>Similarity<th>min-node<th>Agreement<th>Sizes</tr>",
             choice.candidates.len(),
             on(choice.sample)

@@ -13,6 +13,7 @@ use std::time::Instant;
 
 pub use fit::{Cut, Seconds};
 pub use fitted::Fitted;
+pub(crate) use params::linear_min_node;
 pub use params::{AffinityKind, AffinityParams, RpfCluster};
 
 use crate::error::Result;
@@ -73,7 +74,7 @@ impl RpfCluster {
             })??;
             choice.sample = Some(rows.len());
             if params.min_node.is_none() && choice.affinity == AffinityParams::Linear {
-                choice.min_node = choice.min_node.max(params::linear_min_node(points.n()));
+                choice.min_node = choice.min_node.max(linear_min_node(points.n()));
             }
             seconds.tune += clock.elapsed().as_secs_f64();
             evidence.settings = Some(choice);

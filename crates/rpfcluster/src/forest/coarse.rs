@@ -1,4 +1,4 @@
-//! Narrow rows and directions rounded to 16 bits: the side of a cut on which a row lies is nearly always plain from a
+//! Rows and directions rounded to 16 bits: the side of a cut on which a row lies is nearly always plain from a
 //! rough sum, of which the machine makes sixteen products at once; only who is near the cut is summed exactly.
 //!
 //! A column is x = middle + step (q + e) with whole q, |q| <= `reach`, |e| <= 1/2. A direction is r step = unit (p + f),
@@ -10,23 +10,28 @@
 //! Where that does not hold (a row far outside the others, a direction so long or short that sums overflow or vanish)
 //! there are zeros, whose sum is within any margin.
 
+use rayon::prelude::*;
+
 use super::project::{LINE, Rows};
 use crate::points::{Precision, Real};
 use crate::rng::mix;
 
 /// Values of one register.
 pub(crate) const WIDTH: usize = 16;
-/// Registers a row may take; beyond, rounding would leave too many rows near a cut.
-const REGISTERS: usize = 4;
+/// Columns a row may have: the part of the rows that rounding leaves near a cut grows with them, to some 7 of 100.
+const COLUMNS: usize = 2046;
 /// Numbers at the end of a row that stand for the cut, and the larger of them.
 const DIGITS: usize = 2;
 const DIGIT: i32 = i16::MAX as i32;
 /// Largest sum of products of a row and a direction: with a cut as large the sum still fits 32 bits.
 const LARGEST: f64 = 980_000_000.0;
-/// Units that the rounding of exact sums may add.
+/// Units that the rounding of exact sums may add, and more for each column: a lane of `project` adds up a sixteenth of them.
 const ROUNDING: f64 = 4096.0;
-/// Times the usual width that columns may have and still be rounded whole.
+const ROUNDING_A_COLUMN: f64 = 16.0;
+/// Times the usual width that columns may have together and still be rounded whole.
 const FAR_OUT: f64 = 2.0;
+/// Rows that are rounded at a time.
+const ROWS_A_TASK: usize = 1024;
 /// Rows looked at to learn what range the columns have.
 const LOOKED_AT: usize = 4096;
 
@@ -66,12 +71,14 @@ impl CoarseRows {
     fn on<R: Real>(grid: Grid, values: &[R], stride: usize, n: usize) -> Self {
         let (width, d) = (grid.registers * WIDTH, grid.d());
         let mut coarse = vec![0i16; n * width + LINE / size_of::<i16>()];
-        let mut whole = true;
         // No row lies in more lines of the cache than it has to.
         let first = coarse.as_ptr().align_offset(LINE).min(LINE / size_of::<i16>());
-        for (to, from) in coarse[first..].chunks_exact_mut(width).zip(values.chunks_exact(stride)).take(n) {
-            whole &= grid.round_row(&from[..d], to);
-        }
+        let whole = coarse[first..first + n * width]
+            .par_chunks_exact_mut(width)
+            .zip(values.par_chunks_exact(stride))
+            .with_min_len(ROWS_A_TASK)
+            .map(|(to, from)| grid.round_row(&from[..d], to))
+            .reduce(|| true, |a, b| a & b);
         CoarseRows { grid, values: coarse, first, whole }
     }
 
@@ -79,20 +86,29 @@ impl CoarseRows {
     pub fn covering<R: Real>(rows: &Rows<R>, n: usize, d: usize) -> Option<Self> {
         let (values, stride) = rows.dense()?;
         let mut grid = Grid::new(values, stride, n, d)?;
-        let mut ends = vec![(f64::INFINITY, f64::NEG_INFINITY); d];
-        for row in values.chunks_exact(stride).take(n) {
-            for ((low, high), x) in ends.iter_mut().zip(row) {
-                (*low, *high) = (low.min(x.to_f64()), high.max(x.to_f64()));
-            }
-        }
+        let nothing = || vec![(f64::INFINITY, f64::NEG_INFINITY); d];
+        let wider = |mut ends: Vec<(f64, f64)>, other: Vec<(f64, f64)>| {
+            ends.iter_mut().zip(other).for_each(|(a, b)| *a = (a.0.min(b.0), a.1.max(b.1)));
+            ends
+        };
+        let ends = values[..n * stride]
+            .par_chunks_exact(stride)
+            .with_min_len(ROWS_A_TASK)
+            .fold(nothing, |mut ends, row| {
+                for ((low, high), x) in ends.iter_mut().zip(row) {
+                    (*low, *high) = (low.min(x.to_f64()), high.max(x.to_f64()));
+                }
+                ends
+            })
+            .reduce(nothing, wider);
+        let usual: f64 = grid.columns.iter().map(|column| column.step).sum();
         for (column, (low, high)) in grid.columns.iter_mut().zip(ends) {
-            let step = (high - low) * 0.5 / grid.reach;
-            // Not a number is far out, too.
-            let near = step <= FAR_OUT * column.step;
-            if !near {
-                return None;
-            }
-            *column = Column { middle: low + (high - low) * 0.5, step };
+            *column = Column { middle: low + (high - low) * 0.5, step: (high - low) * 0.5 / grid.reach };
+        }
+        // The unit of a sum grows with the sum of the steps. Not a number is far out, too.
+        let near = grid.columns.iter().map(|column| column.step).sum::<f64>() <= FAR_OUT * usual;
+        if !near {
+            return None;
         }
         // A middle far from zero may be rounded so much that an end is outside.
         Some(Self::on(grid, values, stride, n)).filter(|rows| rows.whole)
@@ -112,7 +128,7 @@ impl CoarseRows {
 impl Grid {
     fn new<R: Real>(values: &[R], stride: usize, n: usize, d: usize) -> Option<Self> {
         let registers = (d + DIGITS).div_ceil(WIDTH);
-        if registers > REGISTERS || n == 0 {
+        if d > COLUMNS || n == 0 {
             return None;
         }
         // As much error from the rows as from the directions.
@@ -123,13 +139,14 @@ impl Grid {
             _ => (0..LOOKED_AT as u64).map(|i| (mix(i) % n as u64) as usize).collect(),
         };
         let columns = (0..d)
+            .into_par_iter()
             .map(|j| {
                 let mut seen: Vec<f64> = looked_at.iter().map(|&i| values[i * stride + j].to_f64()).collect();
                 seen.sort_unstable_by(f64::total_cmp);
                 Column::of(&seen, reach)
             })
             .collect();
-        let margin = (d as f64 * reach + Self::most(reach, d)) * 0.5001 + ROUNDING + 2.0;
+        let margin = (d as f64 * reach + Self::most(reach, d)) * 0.5001 + Self::rounding(d) + 2.0;
         Some(Grid { columns, registers, reach, margin: margin as i32 })
     }
 
@@ -141,6 +158,10 @@ impl Grid {
     /// Columns of the rows.
     pub fn d(&self) -> usize {
         self.columns.len()
+    }
+
+    fn rounding(d: usize) -> f64 {
+        ROUNDING + ROUNDING_A_COLUMN * d as f64
     }
 
     /// The largest sum of the absolute values of a direction, rounding included.
@@ -199,7 +220,7 @@ impl Grid {
         let additions = (d / 16 + 8) as f64 * rounding * all;
         // The middle and the cut are placed in f64.
         let placing = (d + 8) as f64 * f64::EPSILON * (all + cut.abs());
-        if !(additions + placing <= ROUNDING * unit && unit > small && all < large) {
+        if !(additions + placing <= Self::rounding(d) * unit && unit > small && all < large) {
             return None;
         }
         for ((to, r), column) in to.iter_mut().zip(direction).zip(&self.columns) {
@@ -280,7 +301,7 @@ mod tests {
 
     #[test]
     fn a_rough_sum_beyond_the_margin_is_right() {
-        for d in [1, 2, 5, 10, 14, 15, 16, 30, 31, 62] {
+        for d in [1, 2, 5, 10, 14, 15, 16, 30, 31, 62, 63, 400] {
             assert!(never_wrong::<f32>(d, |_, _, z| z) > 0.8);
             assert!(never_wrong::<f64>(d, |_, _, z| z) > 0.8);
             // Columns of very different widths, one of them always the same, far from zero.
@@ -301,7 +322,7 @@ mod tests {
 
     #[test]
     fn too_many_columns_are_left_as_they_are() {
-        let rows = Rows::new(&Points::new(&[0.0; 63 * 2], 2, 63).unwrap());
-        assert!(CoarseRows::new(&rows, 2, 63).is_none());
+        let rows = Rows::new(&Points::new(&[0.0; (COLUMNS + 1) * 2], 2, COLUMNS + 1).unwrap());
+        assert!(CoarseRows::new(&rows, 2, COLUMNS + 1).is_none());
     }
 }

@@ -4,7 +4,8 @@
 //! partition is stable: the points of a node stay in ascending order, so that rows are read forwards in memory and
 //! the leaf lists come out sorted.
 //!
-//! The upper levels of a large tree come from `together`; a subtree that fits the cache is grown in `Columns`.
+//! The upper levels of a large tree come from `together`; a subtree that fits the cache is grown in `Columns`, or by rough
+//! sums where rows are too wide for that.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use super::columns::Columns;
 use super::params::{ForestParams, Split};
 use super::partition::{Moved, Spare, partition};
 use super::project::{DirectionVector, Rows};
+use super::rough::{Divider, RoughDirection};
 use super::split::{ATTEMPTS, DirectionSource, cut};
 use super::together::Projections;
 use super::tree::{Cuts, Tree};
@@ -25,7 +27,7 @@ use crate::rng::{ROOT_PATH, child_path};
 /// What all trees of a forest share.
 pub(crate) struct Job<'a, R: Real> {
     pub rows: Rows<'a, R>,
-    /// The same rounded, where the upper levels are grown by rough sums.
+    /// The same rounded, where large nodes, or all of a table with wide rows, are cut by rough sums.
     pub coarse: Option<CoarseRows>,
     pub n: usize,
     pub d: usize,
@@ -41,6 +43,8 @@ pub(crate) struct Scratch<R> {
     spare: Spare<R>,
     direction: DirectionVector<R>,
     columns: Columns<R>,
+    sums: Vec<f32>,
+    divider: Divider<R>,
     /// Projections of the trees whose upper levels are grown together.
     pub side_by_side: Vec<Projections<R>>,
 }
@@ -53,6 +57,8 @@ impl<R: Real> Default for Scratch<R> {
             spare: Spare::default(),
             direction: DirectionVector::default(),
             columns: Columns::default(),
+            sums: Vec::new(),
+            divider: Divider::default(),
             side_by_side: Vec::new(),
         }
     }
@@ -130,7 +136,8 @@ pub(crate) fn grow_tree<R: Real>(
             }
             let offset = near.as_ref().map(|near| near.start);
             let at = Node { tree, path: node.path, range: node.start..node.end, offset };
-            choose(job, &at, &mut members, &mut source, scratch)
+            choose_roughly(job, &at, &mut members, &mut source, scratch)
+                .or_else(|| choose(job, &at, &mut members, &mut source, scratch))
         };
         let Some(chosen) = chosen else {
             starts.push(node.start as u32);
@@ -182,6 +189,28 @@ struct Node {
     range: Range<usize>,
     /// Where the subtree in the columns begins, when its rows are there.
     offset: Option<usize>,
+}
+
+/// What `choose` does with one direction, by rough sums; `None` where they or the direction tell nothing.
+fn choose_roughly<R: Real>(
+    job: &Job<R>,
+    node: &Node,
+    members: &mut [u32],
+    source: &mut DirectionSource,
+    scratch: &mut Scratch<R>,
+) -> Option<Chosen<R>> {
+    let coarse = job.coarse.as_ref().filter(|_| node.offset.is_none())?;
+    source.draw(node.path, 0, &mut scratch.direction);
+    let mut rough = RoughDirection::new(coarse, &scratch.direction, 0.0)?;
+    let ids = &mut members[node.range.clone()];
+    if scratch.sums.len() < ids.len() {
+        scratch.sums.resize(ids.len(), 0.0);
+    }
+    let sums = &mut scratch.sums[..ids.len()];
+    rough.project(coarse, ids, sums);
+    let along = (&scratch.direction, &rough);
+    let (cut, left) = scratch.divider.choose(job, (node.tree, node.path), along, ids, sums)?;
+    Some(Chosen { cut, draw: 0, middle: node.range.start + left, known: [None; 2] })
 }
 
 /// Projects the node, chooses its cut and divides its points; `None` when no direction tells them apart.

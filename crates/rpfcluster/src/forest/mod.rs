@@ -70,7 +70,9 @@ impl Forest {
         let exponent = split::scale_exponent(points.largest());
         let mut job = grow::Job { rows: Rows::new(points), coarse: None, n, d, params, exponent, observer };
         let large = together::smallest(&job);
-        if large.is_some() && sieve::available() {
+        // A direction with few columns is added up faster than it is rounded.
+        let thin = params.direction == Direction::Sparse && d >= project::LANES;
+        if large.is_some() && sieve::available() && !thin {
             job.coarse = coarse::CoarseRows::covering(&job.rows, n, d);
         }
         // As many groups for each thread as for the others.
@@ -223,7 +225,7 @@ impl Forest {
 
     fn route_rows<R: Real>(&self, rows: &Rows<R>, n: usize, observer: &dyn Observer) -> Result<LeafCodes> {
         observer.begin(Stage::Route, self.trees.len() as u64);
-        let unseen = route::Unseen::new(rows, n, self.d);
+        let unseen = route::Unseen::new(rows, n, self);
         let mut codes = vec![0u32; n * self.trees.len()];
         let done: Result<()> = codes
             .par_chunks_exact_mut(n)

@@ -1,48 +1,83 @@
-//! What rough sums (`coarse`) leave open about a large node: its ends, and who is near the cut. Those points are summed
+//! What rough sums (`coarse`) leave open about a node: its ends, and who is near the cut. Those points are summed
 //! exactly, all others keep their rough sums.
 
+use super::coarse::{CoarseRows, Line};
 use super::grow::Job;
-use super::project::DirectionVector;
+use super::partition::{Moved, Spare, partition};
+use super::project::{DirectionVector, Rows};
+use super::sieve;
+use super::split::cut;
 use crate::points::Real;
 
-/// Points picked out of a node.
+/// A direction rounded, with the ends of the sums along it.
+pub(crate) struct RoughDirection {
+    along: Vec<i16>,
+    line: Line,
+    ends: (f32, f32),
+}
+
+impl RoughDirection {
+    /// `None` where rough sums along it tell nothing. `cut` is the largest number that will be compared with sums.
+    pub fn new<R: Real>(coarse: &CoarseRows, direction: &DirectionVector<R>, cut: f64) -> Option<Self> {
+        let mut along = vec![0; coarse.width()];
+        let line = coarse.grid.round_direction(&direction.dense[..coarse.grid.d()], cut, &mut along)?;
+        Some(RoughDirection { along, line, ends: (f32::INFINITY, f32::NEG_INFINITY) })
+    }
+
+    /// The sums of these points.
+    pub fn project(&mut self, coarse: &CoarseRows, ids: &[u32], sums: &mut [f32]) {
+        let (low, high) = sieve::project(coarse, &self.along, ids, sums);
+        self.ends = (low.min(self.ends.0), high.max(self.ends.1));
+    }
+}
+
+/// Buffers for dividing nodes.
 #[derive(Default)]
-pub(crate) struct Picked<R> {
+pub(crate) struct Divider<R> {
+    spare: Spare<f32>,
+    /// Points picked out of a node, and their places in it.
     ids: Vec<u32>,
-    /// Their places in the node.
     places: Vec<u32>,
     exact: Vec<R>,
 }
 
-impl<R: Real> Picked<R> {
-    /// The exact ends of a node whose rough sums end at `low` and `high`: whoever has the smallest projection is within
-    /// two margins of the smallest rough sum.
-    pub fn ends(
+impl<R: Real> Divider<R> {
+    /// Chooses the cut of a node from its sums and moves its points; returns it and how many are below, or `None` where
+    /// all are on one value.
+    pub fn choose(
         &mut self,
         job: &Job<R>,
-        direction: &DirectionVector<R>,
-        (ids, sums): (&[u32], &[f32]),
-        (low, high): (f32, f32),
-        margin: f32,
-    ) -> (R, R) {
-        self.pick::<false>(ids, sums, (low + 2.0 * margin, high - 2.0 * margin));
-        job.rows.project(&self.ids, direction, &mut self.exact)
+        (tree, path): (usize, u64),
+        (direction, rough): (&DirectionVector<R>, &RoughDirection),
+        ids: &mut [u32],
+        sums: &mut [f32],
+    ) -> Option<(R, usize)> {
+        let coarse = job.coarse.as_ref()?;
+        // Whoever has the smallest projection is within two margins of the smallest rough sum.
+        let reach = 2.0 * coarse.grid.margin_of_f32();
+        self.pick::<false>(ids, sums, (rough.ends.0 + reach, rough.ends.1 - reach));
+        let ends = job.rows.project(&self.ids, direction, &mut self.exact);
+        let cut = (ends.1 > ends.0).then(|| cut(job.params, tree, path, ends, &mut []))?;
+        Some((cut, self.divide((&job.rows, coarse), (direction, rough), cut, ids, sums)))
     }
 
-    /// Makes the sums of points near the cut, which lies at `place`, infinite: below or above it, as they are.
-    pub fn decide(
+    /// Moves points below the cut to the front; returns how many. `sums` are those along the direction.
+    pub fn divide(
         &mut self,
-        job: &Job<R>,
-        direction: &DirectionVector<R>,
-        (ids, sums): (&[u32], &mut [f32]),
-        (cut, place): (R, f32),
-        margin: f32,
-    ) {
+        (rows, coarse): (&Rows<R>, &CoarseRows),
+        (direction, rough): (&DirectionVector<R>, &RoughDirection),
+        cut: R,
+        ids: &mut [u32],
+        sums: &mut [f32],
+    ) -> usize {
+        let (place, margin) = (rough.line.place(cut) as f32, coarse.grid.margin_of_f32());
         self.pick::<true>(ids, sums, (place - margin, place + margin));
-        job.rows.project(&self.ids, direction, &mut self.exact);
+        rows.project(&self.ids, direction, &mut self.exact);
         for (&at, &exact) in self.places.iter().zip(&self.exact) {
             sums[at as usize] = if exact < cut { f32::NEG_INFINITY } else { f32::INFINITY };
         }
+        let moved = Moved { ids, columns: &mut [], stride: 0, at: 0 };
+        partition(moved, sums, place, &mut self.spare)
     }
 
     /// Picks the points with sums between the two numbers, or those outside.

@@ -9,8 +9,10 @@ use super::Forest;
 use super::coarse::CoarseRows;
 use super::columns::Columns;
 use super::descend::{Steps, descend};
+use super::params::Direction;
 use super::partition::{Moved, Spare, partition};
 use super::project::{DirectionVector, Rows};
+use super::rough::{Divider, RoughDirection};
 use super::sieve::{Sieve, available};
 use super::split::DirectionSource;
 use super::tree::{Cursor, Tree};
@@ -32,8 +34,16 @@ pub(crate) struct Unseen<'a, R: Clone> {
 }
 
 impl<'a, R: Real> Unseen<'a, R> {
-    pub fn new(rows: &'a Rows<'a, R>, n: usize, d: usize) -> Self {
-        Unseen { rows, coarse: available().then(|| CoarseRows::new(rows, n, d)).flatten() }
+    pub fn new(rows: &'a Rows<'a, R>, n: usize, forest: &Forest) -> Self {
+        let d = forest.d;
+        let coarse = match available() {
+            false => None,
+            true if Columns::most(rows, d) > 0 => CoarseRows::new(rows, n, d),
+            // A direction with few columns is added up faster than it is rounded.
+            true if forest.params.direction == Direction::Sparse => None,
+            true => CoarseRows::covering(rows, n, d),
+        };
+        Unseen { rows, coarse }
     }
 }
 
@@ -49,6 +59,8 @@ pub(crate) struct RouteScratch<R> {
     /// The same for narrow rows, with the cuts.
     steps: Steps<R>,
     sieve: Sieve,
+    sums: Vec<f32>,
+    divider: Divider<R>,
 }
 
 impl<R: Real> RouteScratch<R> {
@@ -62,6 +74,8 @@ impl<R: Real> RouteScratch<R> {
             kept: Vec::new(),
             steps: Steps::default(),
             sieve: Sieve::default(),
+            sums: Vec::new(),
+            divider: Divider::default(),
         }
     }
 }
@@ -78,7 +92,9 @@ pub(crate) fn route_tree<R: Real>(
     let (rows, d) = (unseen.rows, forest.d);
     let mut source = DirectionSource::new(&forest.params, number, d, forest.exponent);
     let kept = tree.right.len() * d * size_of::<R>();
+    let most = Columns::most(rows, d);
     if let Some(coarse) = &unseen.coarse
+        && most > 0
         && kept <= KEPT
         && tree.right.len() <= NODES_PER_ROW * leaves.len()
     {
@@ -93,10 +109,9 @@ pub(crate) fn route_tree<R: Real>(
         return Ok(());
     }
     // Enough rows for a few in every leaf: a node costs as much for one row as for eight.
-    let most = Columns::most(rows, d);
     let together = (16 * tree.leaves()).clamp(most, 8 * most);
     if together == 0 {
-        return route_scattered(tree, rows, &mut source, scratch, (leaves, observer));
+        return route_scattered(tree, unseen, &mut source, scratch, (leaves, observer));
     }
     scratch.kept.clear();
     if leaves.len() > together && kept <= KEPT {
@@ -186,15 +201,16 @@ fn route_block<R: Real>(
 /// Rows where they are: too wide to be copied together, or sparse.
 fn route_scattered<R: Real>(
     tree: &Tree,
-    rows: &Rows<R>,
+    unseen: &Unseen<R>,
     source: &mut DirectionSource,
     scratch: &mut RouteScratch<R>,
     (leaves, observer): (&mut [u32], &dyn Observer),
 ) -> Result<()> {
-    let n = leaves.len();
+    let (n, rows) = (leaves.len(), unseen.rows);
     scratch.ids.clear();
     scratch.ids.extend(0..n as u32);
     scratch.projections.resize(n, R::default());
+    scratch.sums.resize(n, 0.0);
     let mut stack: Vec<(Cursor, usize, usize)> = vec![(tree.root(), 0, n)];
     while let Some((at, start, end)) = stack.pop() {
         let ids = &mut scratch.ids[start..end];
@@ -208,11 +224,22 @@ fn route_scattered<R: Real>(
             check(observer)?;
         }
         source.draw(at.path, tree.draw_of(at.node), &mut scratch.direction);
-        let projections = &mut scratch.projections[..end - start];
-        rows.project(ids, &scratch.direction, projections);
-        let cut: R = tree.cuts.get(at.node as usize);
-        let moved = Moved { ids, columns: &mut [], stride: 0, at: 0 };
-        let middle = start + partition(moved, projections, cut, &mut scratch.spare);
+        let (cut, direction): (R, _) = (tree.cuts.get(at.node as usize), &scratch.direction);
+        let rough = unseen
+            .coarse
+            .as_ref()
+            .and_then(|coarse| Some((coarse, RoughDirection::new(coarse, direction, cut.to_f64())?)));
+        let below = if let Some((coarse, mut rough)) = rough {
+            let sums = &mut scratch.sums[..end - start];
+            rough.project(coarse, ids, sums);
+            scratch.divider.divide((rows, coarse), (direction, &rough), cut, ids, sums)
+        } else {
+            let projections = &mut scratch.projections[..end - start];
+            rows.project(ids, direction, projections);
+            let moved = Moved { ids, columns: &mut [], stride: 0, at: 0 };
+            partition(moved, projections, cut, &mut scratch.spare)
+        };
+        let middle = start + below;
         if middle < end {
             stack.push((tree.right(at), middle, end));
         }

@@ -66,7 +66,8 @@ impl Sieve {
                     1 => avx2::divide::<1>(rough, along, margin, ids, spare, exactly),
                     2 => avx2::divide::<2>(rough, along, margin, ids, spare, exactly),
                     3 => avx2::divide::<3>(rough, along, margin, ids, spare, exactly),
-                    _ => avx2::divide::<4>(rough, along, margin, ids, spare, exactly),
+                    4 => avx2::divide::<4>(rough, along, margin, ids, spare, exactly),
+                    _ => avx2::divide::<0>(rough, along, margin, ids, spare, exactly),
                 }
             };
         }
@@ -96,7 +97,8 @@ pub(crate) fn project(coarse: &CoarseRows, along: &[i16], ids: &[u32], out: &mut
             1 => avx2::project::<1>(rough, along, ids, out),
             2 => avx2::project::<2>(rough, along, ids, out),
             3 => avx2::project::<3>(rough, along, ids, out),
-            _ => avx2::project::<4>(rough, along, ids, out),
+            4 => avx2::project::<4>(rough, along, ids, out),
+            _ => avx2::project::<0>(rough, along, ids, out),
         }
     };
     #[cfg(not(target_arch = "x86_64"))]
@@ -128,13 +130,18 @@ mod avx2 {
         let m = ids.len() - super::SLACK;
         // SAFETY: the caller's promise: W registers of a direction, and no more than m + SLACK numbers either way.
         unsafe {
-            let direction = registers::<W>(along);
+            let direction = Direction::<W>::new(along);
             let margin = _mm256_set1_epi32(margin);
             let behind = _mm256_loadu_si256(ids.as_ptr().add(m).cast());
             let (mut left, mut right, mut i) = (0, 0, 0);
             while i < m {
                 let there = 0xff >> (GROUP - (m - i).min(GROUP));
-                let sums = sums::<W>(rough, &direction, ids.as_ptr().add(i));
+                let here = ids.as_ptr().add(i);
+                let sums = sums::<W>(
+                    rough,
+                    &direction,
+                    (here, if i + 2 * GROUP <= m { here.add(GROUP) } else { here }),
+                );
                 let mut below = set(sums);
                 let near = !set(_mm256_cmpgt_epi32(_mm256_abs_epi32(sums), margin)) & there;
                 if near != 0 {
@@ -168,9 +175,10 @@ mod avx2 {
         let (outs, rest_out) = out.as_chunks_mut::<GROUP>();
         // SAFETY: the caller's promise: W registers of a direction, and rows that are there.
         unsafe {
-            let direction = registers::<W>(along);
-            for (ids, out) in groups.iter().zip(outs) {
-                let sums = _mm256_cvtepi32_ps(sums::<W>(rough, &direction, ids.as_ptr()));
+            let direction = Direction::<W>::new(along);
+            for (at, (ids, out)) in groups.iter().zip(outs).enumerate() {
+                let next = groups.get(at + 1).unwrap_or(ids);
+                let sums = _mm256_cvtepi32_ps(sums::<W>(rough, &direction, (ids.as_ptr(), next.as_ptr())));
                 (lows, highs) = (_mm256_min_ps(lows, sums), _mm256_max_ps(highs, sums));
                 _mm256_storeu_ps(out.as_mut_ptr(), sums);
             }
@@ -178,7 +186,7 @@ mod avx2 {
                 // The last row again and again, so that a whole group is there.
                 let mut group = [last; GROUP];
                 group[..rest.len()].copy_from_slice(rest);
-                let sums = _mm256_cvtepi32_ps(sums::<W>(rough, &direction, group.as_ptr()));
+                let sums = _mm256_cvtepi32_ps(sums::<W>(rough, &direction, (group.as_ptr(), group.as_ptr())));
                 (lows, highs) = (_mm256_min_ps(lows, sums), _mm256_max_ps(highs, sums));
                 let mut last = [0.0; GROUP];
                 _mm256_storeu_ps(last.as_mut_ptr(), sums);
@@ -194,17 +202,70 @@ mod avx2 {
         }
     }
 
-    /// # Safety
-    /// `along` has W registers.
-    #[target_feature(enable = "avx2")]
-    #[inline]
-    unsafe fn registers<const W: usize>(along: &[i16]) -> [__m256i; W] {
-        let mut direction = [_mm256_setzero_si256(); W];
-        for (w, register) in direction.iter_mut().enumerate() {
-            // SAFETY: the caller's promise.
-            *register = unsafe { _mm256_loadu_si256(along.as_ptr().add(w * WIDTH).cast()) };
+    /// A direction of W registers, or with W = 0 of any number of them.
+    struct Direction<'a, const W: usize> {
+        few: [__m256i; W],
+        all: &'a [i16],
+    }
+
+    impl<'a, const W: usize> Direction<'a, W> {
+        /// # Safety
+        /// `all` has at least W registers.
+        #[target_feature(enable = "avx2")]
+        #[inline]
+        unsafe fn new(all: &'a [i16]) -> Self {
+            let mut few = [_mm256_setzero_si256(); W];
+            for (w, register) in few.iter_mut().enumerate() {
+                // SAFETY: the caller's promise.
+                *register = unsafe { _mm256_loadu_si256(all.as_ptr().add(w * WIDTH).cast()) };
+            }
+            Direction { few, all }
         }
-        direction
+
+        /// Products with a group of rows, eight sums of each still to be added up.
+        ///
+        /// # Safety
+        /// The group's rows are there, each as long as the direction.
+        #[target_feature(enable = "avx2")]
+        #[inline]
+        unsafe fn products(&self, rough: &[i16], ids: *const u32, next: *const u32) -> [__m256i; GROUP] {
+            let mut sums = [_mm256_setzero_si256(); GROUP];
+            let mut rows = [rough.as_ptr(); GROUP];
+            // SAFETY: the caller's promise.
+            unsafe {
+                for (slot, row) in rows.iter_mut().enumerate() {
+                    *row = row.add(*ids.add(slot) as usize * self.all.len());
+                }
+                if W == 0 {
+                    // Each part of the direction is read once for the group; the next group is asked for meanwhile.
+                    let mut ahead = [rough.as_ptr(); GROUP];
+                    for (slot, row) in ahead.iter_mut().enumerate() {
+                        *row = row.add(*next.add(slot) as usize * self.all.len());
+                    }
+                    for at in (0..self.all.len()).step_by(WIDTH) {
+                        if at % (2 * WIDTH) == 0 {
+                            for row in ahead {
+                                _mm_prefetch::<_MM_HINT_T0>(row.add(at).cast());
+                            }
+                        }
+                        let along = _mm256_loadu_si256(self.all.as_ptr().add(at).cast());
+                        for (sum, row) in sums.iter_mut().zip(rows) {
+                            let product = _mm256_madd_epi16(_mm256_loadu_si256(row.add(at).cast()), along);
+                            *sum = _mm256_add_epi32(*sum, product);
+                        }
+                    }
+                } else {
+                    for (sum, row) in sums.iter_mut().zip(rows) {
+                        *sum = _mm256_madd_epi16(_mm256_loadu_si256(row.cast()), self.few[0]);
+                        for (w, &along) in self.few.iter().enumerate().skip(1) {
+                            let part = _mm256_loadu_si256(row.add(w * WIDTH).cast());
+                            *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(part, along));
+                        }
+                    }
+                }
+            }
+            sums
+        }
     }
 
     /// The rows of the set, side by side at `to`; what comes behind them there means nothing.
@@ -243,32 +304,26 @@ mod avx2 {
     /// Rough sums of a group of rows.
     #[target_feature(enable = "avx2")]
     #[inline]
-    unsafe fn sums<const W: usize>(rough: &[i16], direction: &[__m256i; W], ids: *const u32) -> __m256i {
+    unsafe fn sums<const W: usize>(
+        rough: &[i16],
+        direction: &Direction<W>,
+        (ids, next): (*const u32, *const u32),
+    ) -> __m256i {
         // SAFETY: the caller's promise.
-        unsafe {
-            let products = |slot: usize| {
-                let row = rough.as_ptr().add(*ids.add(slot) as usize * (W * WIDTH));
-                let mut sum = _mm256_madd_epi16(_mm256_loadu_si256(row.cast()), direction[0]);
-                for (w, &along) in direction.iter().enumerate().skip(1) {
-                    let product = _mm256_madd_epi16(_mm256_loadu_si256(row.add(w * WIDTH).cast()), along);
-                    sum = _mm256_add_epi32(sum, product);
-                }
-                sum
-            };
-            // l + (l + 4), two rows in one register.
-            let fours = |a: __m256i, b: __m256i| {
-                _mm256_add_epi32(_mm256_blend_epi32::<0xF0>(a, b), _mm256_permute2x128_si256::<0x21>(a, b))
-            };
-            // l + (l + 2), four rows in one register.
-            let twos = |a: __m256i, b: __m256i| {
-                _mm256_add_epi32(_mm256_blend_epi32::<0xCC>(a, b), _mm256_alignr_epi8::<8>(b, a))
-            };
-            let one = twos(fours(products(0), products(4)), fours(products(1), products(5)));
-            let two = twos(fours(products(2), products(6)), fours(products(3), products(7)));
-            let (one, two) = (_mm256_castsi256_ps(one), _mm256_castsi256_ps(two));
-            let even = _mm256_castps_si256(_mm256_shuffle_ps::<0x88>(one, two));
-            let odd = _mm256_castps_si256(_mm256_shuffle_ps::<0xDD>(one, two));
-            _mm256_add_epi32(even, odd)
-        }
+        let rows = unsafe { direction.products(rough, ids, next) };
+        // l + (l + 4), two rows in one register.
+        let fours = |a: __m256i, b: __m256i| {
+            _mm256_add_epi32(_mm256_blend_epi32::<0xF0>(a, b), _mm256_permute2x128_si256::<0x21>(a, b))
+        };
+        // l + (l + 2), four rows in one register.
+        let twos = |a: __m256i, b: __m256i| {
+            _mm256_add_epi32(_mm256_blend_epi32::<0xCC>(a, b), _mm256_alignr_epi8::<8>(b, a))
+        };
+        let one = twos(fours(rows[0], rows[4]), fours(rows[1], rows[5]));
+        let two = twos(fours(rows[2], rows[6]), fours(rows[3], rows[7]));
+        let (one, two) = (_mm256_castsi256_ps(one), _mm256_castsi256_ps(two));
+        let even = _mm256_castps_si256(_mm256_shuffle_ps::<0x88>(one, two));
+        let odd = _mm256_castps_si256(_mm256_shuffle_ps::<0xDD>(one, two));
+        _mm256_add_epi32(even, odd)
     }
 }

@@ -3,16 +3,14 @@
 //! The points of an upper node are spread over all of the data, which no cache holds: grown alone, every tree reads
 //! all rows from memory once a level. Here the rows are taken block by block, and while a block is in the cache the
 //! nodes of all trees project their points in it. A node's points are ascending, so those in a block lie side by side
-//! in its list. Narrow rows are summed roughly first (`coarse`, `rough`). What is computed is what growing alone computes.
+//! in its list. Rows are summed roughly first (`coarse`, `rough`). What is computed is what growing alone computes.
 
-use super::coarse::Line;
 use super::columns::Columns;
 use super::grow::{Begun, Job, Known, Scratch};
 use super::params::Split;
 use super::partition::{Moved, Spare, partition};
 use super::project::DirectionVector;
-use super::rough::Picked;
-use super::sieve;
+use super::rough::{Divider, RoughDirection};
 use super::split::{DirectionSource, cut};
 use crate::error::Result;
 use crate::observe::check;
@@ -45,8 +43,8 @@ struct Open<R> {
     /// Whose child it is, and which.
     parent: Option<(u32, usize)>,
     direction: DirectionVector<R>,
-    /// The direction rounded, and the ends of the sums, where those are rough.
-    rough: Option<(Vec<i16>, Line, (f32, f32))>,
+    /// The direction rounded, where sums are rough.
+    rough: Option<RoughDirection>,
     /// Up to where in the list it has been projected.
     seen: usize,
     ends: Option<(R, R)>,
@@ -63,8 +61,7 @@ pub(crate) struct Projections<R> {
 #[derive(Default)]
 struct Spares<R> {
     exact: Spare<R>,
-    rough: Spare<f32>,
-    picked: Picked<R>,
+    rough: Divider<R>,
 }
 
 struct Growing<R> {
@@ -80,11 +77,11 @@ impl<R: Real> Growing<R> {
         self.source.draw(path, 0, &mut direction);
         let mut rough = None;
         if let Some(coarse) = &job.coarse {
-            let mut along = vec![0; coarse.width()];
-            let line = coarse.grid.round_direction(&direction.dense[..job.d], 0.0, &mut along);
+            rough = RoughDirection::new(coarse, &direction, 0.0);
             // A node about which rough sums tell nothing is left to `grow_tree`.
-            let Some(line) = line else { return };
-            rough = Some((along, line, (f32::INFINITY, f32::NEG_INFINITY)));
+            if rough.is_none() {
+                return;
+            }
         }
         self.open.push(Open { start, end, path, parent, direction, rough, seen: start, ends: None });
     }
@@ -99,9 +96,8 @@ impl<R: Real> Growing<R> {
             }
             let (ids, range) = (&ids[..here], node.seen..node.seen + here);
             node.seen += here;
-            if let (Some(coarse), Some((along, _, ends))) = (&job.coarse, &mut node.rough) {
-                let (low, high) = sieve::project(coarse, along, ids, &mut out.rough[range]);
-                *ends = (low.min(ends.0), high.max(ends.1));
+            if let (Some(coarse), Some(rough)) = (&job.coarse, &mut node.rough) {
+                rough.project(coarse, ids, &mut out.rough[range]);
                 continue;
             }
             let (low, high) = job.rows.project(ids, &node.direction, &mut out.exact[range]);
@@ -143,19 +139,14 @@ fn divide_node<R: Real>(
     spares: &mut Spares<R>,
 ) -> Option<(R, usize)> {
     let range = node.start..node.end;
-    let choose = |ends: (R, R)| (ends.1 > ends.0).then(|| cut(job.params, tree, node.path, ends, &mut []));
-    let (Some(coarse), Some((_, line, rough_ends))) = (&job.coarse, &node.rough) else {
-        let cut = choose(node.ends?)?;
-        let moved = Moved { ids, columns: &mut [], stride: 0, at: 0 };
-        return Some((cut, partition(moved, &out.exact[range], cut, &mut spares.exact)));
-    };
-    let (sums, margin) = (&mut out.rough[range], coarse.grid.margin_of_f32());
-    let ends = spares.picked.ends(job, &node.direction, (ids, sums), *rough_ends, margin);
-    let cut = choose(ends)?;
-    let place = line.place(cut) as f32;
-    spares.picked.decide(job, &node.direction, (ids, sums), (cut, place), margin);
+    if let Some(rough) = &node.rough {
+        let along = (&node.direction, rough);
+        return spares.rough.choose(job, (tree, node.path), along, ids, &mut out.rough[range]);
+    }
+    let ends = node.ends?;
+    let cut = (ends.1 > ends.0).then(|| cut(job.params, tree, node.path, ends, &mut []))?;
     let moved = Moved { ids, columns: &mut [], stride: 0, at: 0 };
-    Some((cut, partition(moved, sums, place, &mut spares.rough)))
+    Some((cut, partition(moved, &out.exact[range], cut, &mut spares.exact)))
 }
 
 /// How many of these ascending numbers are below `end`. Forwards in steps: a search by halves would jump to places in

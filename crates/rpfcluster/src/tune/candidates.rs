@@ -1,7 +1,7 @@
 //! The settings that are tried: few, spread over what differs most. A parameter the user gave has one value.
 
 use crate::affinity::Diagonal;
-use crate::cluster::{AffinityKind, AffinityParams, RpfCluster};
+use crate::cluster::{AffinityKind, AffinityParams, RpfCluster, linear_min_node};
 
 /// `paper` keeps many pairs a row; beyond this many rows it is tried only when asked for.
 const PAPER_BELOW: usize = 3000;
@@ -33,20 +33,15 @@ pub(crate) fn settings(params: &RpfCluster, n: usize, base: usize) -> Vec<Settin
         params.affinity == Some(AffinityKind::Paper) || params.beta1.is_some() || params.beta2.is_some();
     for (level, &min_node) in min_nodes.iter().enumerate() {
         let mut add = |affinity| all.push(Setting { min_node, affinity });
-        if named(AffinityKind::TopK) {
-            // The larger min_node is tried with the middle of the grid only: more of it cost time and chose no better.
-            let whole = level == 0;
-            let tops = params.top.map_or(if whole { vec![5, 10, 20] } else { vec![10] }, |top| vec![top]);
-            let powers =
-                params.power.map_or(if whole { vec![2.0, 4.0, 8.0] } else { vec![4.0] }, |p| vec![p]);
-            for &top in &tops {
-                for &power in &powers {
-                    add(AffinityParams::TopK { top, power });
+        if named(AffinityKind::TopK) && level == 0 {
+            for top in params.top.map_or(vec![5, 10, 20], |top| vec![top]) {
+                for power in params.power.map_or(vec![1.0, 2.0, 4.0, 8.0], |power| vec![power]) {
+                    // So high a power leaves a short list with nothing but its first few.
+                    if power < 8.0 || top >= 20 || params.top.is_some() || params.power.is_some() {
+                        add(AffinityParams::TopK { top, power });
+                    }
                 }
             }
-        }
-        if named(AffinityKind::Linear) && level == 0 {
-            add(AffinityParams::Linear);
         }
         if named(AffinityKind::Paper) && (level == 0 || asked_paper) {
             let diagonal = if asked_paper { params.diagonal } else { Diagonal::Drop };
@@ -57,6 +52,10 @@ pub(crate) fn settings(params: &RpfCluster, n: usize, base: usize) -> Vec<Settin
                 }
             }
         }
+    }
+    if named(AffinityKind::Linear) {
+        let own = (n / 5).min(linear_min_node(n)).max(base);
+        all.push(Setting { min_node: params.min_node.unwrap_or(own), affinity: AffinityParams::Linear });
     }
     all
 }

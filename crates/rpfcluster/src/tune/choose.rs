@@ -25,7 +25,7 @@ pub struct Candidate {
     pub min_node: usize,
     /// The affinity with its numbers.
     pub affinity: AffinityParams,
-    /// Mean adjusted Rand index with the partitions of all other settings.
+    /// Root mean square of the adjusted Rand index with the partitions of all other settings.
     pub agreement: f64,
     /// Mean adjusted Rand index among the partitions of the whole forest and its two halves; the winner only.
     pub stability: Option<f64>,
@@ -199,13 +199,14 @@ fn agreements(tried: &mut [Tried], observer: &dyn Observer) -> Result<()> {
     for i in 0..m {
         check(observer)?;
         for j in 0..i {
-            let agreement = ari(&tried[i].labels, &tried[j].labels)?;
+            // Squared: settings that find the same count for more than many that find something similar.
+            let agreement = ari(&tried[i].labels, &tried[j].labels)?.max(0.0).powi(2);
             sums[i] += agreement;
             sums[j] += agreement;
         }
     }
     for (t, sum) in tried.iter_mut().zip(sums) {
-        t.agreement = sum / (m - 1).max(1) as f64;
+        t.agreement = (sum / (m - 1).max(1) as f64).sqrt();
     }
     Ok(())
 }

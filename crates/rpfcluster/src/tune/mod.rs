@@ -1,8 +1,8 @@
 //! Choosing what the user did not: affinity and its numbers, min_node, K, the number of trees. No labels are used.
 //!
 //! One forest is grown, at the smallest min_node of interest; every larger one and both halves of the forest come
-//! for nothing. Each setting of a small grid gives a partition, and the one that the others agree with most (mean
-//! adjusted Rand index) is taken: settings fail in different ways, so what many of them find is more likely there
+//! for nothing. Each setting of a small grid gives a partition, and the one that the others agree with most (root mean
+//! square of the adjusted Rand index) is taken: settings fail in different ways, so what many of them find is more likely there
 //! than what one of them finds. It is then run once more as if it had been given. How stable it is, two halves of
 //! the forest being two independent kernels of the same points, is measured for the winner and reported.
 //!
