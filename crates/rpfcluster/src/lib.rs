@@ -3,6 +3,7 @@
 pub mod affinity;
 pub mod cluster;
 pub mod error;
+mod fetch;
 pub mod forest;
 pub mod kernel;
 pub mod kmeans;

@@ -5,6 +5,7 @@
 //! SSE: the compiler vectorises the same sums on each, so that the bits agree. Absent features are exact zeros, so
 //! that a padded row, a sparse row and a dense row give the same sum.
 
+use crate::fetch::prefetch;
 use crate::points::{Points, Real, Storage};
 
 /// Lanes of a sum; part of the definition of a projection, not a tuning knob.
@@ -325,22 +326,6 @@ impl<R: Real> Dot<R> for Sparse<'_, R> {
 
     #[inline(always)]
     fn fetch(&self, _: usize) {}
-}
-
-/// Asks for the cache line of `place`; changes nothing else.
-#[inline(always)]
-fn prefetch<T>(place: &T) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch neither reads nor writes as far as the program can tell, and the address is valid.
-        #[allow(unsafe_code)]
-        unsafe {
-            _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(place).cast());
-        }
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = place;
 }
 
 /// One projection, where there is but one row to project.

@@ -1,7 +1,8 @@
 //! In how many trees does one row share a leaf with every other? The one place where pairs are counted.
 //!
 //! Rows are visited in the order of the first tree's leaves: neighbours in space follow each other, so their leaf
-//! lists and counters are still in the cache. Each thread has one counter per point and a list of those touched;
+//! lists and counters are still in the cache. What is not is asked for while the row before is counted: where a list begins
+//! two rows ahead, the list one row ahead. Each thread has one counter per point and a list of those touched;
 //! memory grows with what is kept of a row, not with the pairs seen.
 
 use rayon::prelude::*;
@@ -9,12 +10,17 @@ use rayon::prelude::*;
 use super::codes::LeafCodes;
 use super::leaf_matrix::LeafMatrix;
 use crate::error::Result;
+use crate::fetch::prefetch;
 use crate::observe::{Observer, Stage, check};
 
 /// Rows one task counts before it looks for cancellation.
 const CHUNK: usize = 1024;
 /// Rows after which it is asked again whether to go on.
 const ASK: usize = 16;
+
+/// Points in a line of the cache, and lines of a list that are asked for: the machine sees by then what comes next.
+const LINE: usize = 16;
+const LINES: usize = 4;
 
 /// Rows whose leaf numbers are laid out at a time, so that they need not be laid out for all.
 const WINDOWS: usize = 4;
@@ -39,22 +45,24 @@ impl Counter {
         Counter { counts: vec![0; n], touched: vec![0; n + 1] }
     }
 
-    /// Counts the row that lies in `leaf(t)` of tree t and shows the counts to `look`.
+    /// Counts the row that shares leaves with these lists of points, and shows the counts to `look`. After each list
+    /// `meanwhile` is called with its number.
     fn count<T>(
         &mut self,
-        matrix: &LeafMatrix,
-        leaf: impl Fn(usize) -> u32,
+        lists: &[&[u32]],
+        mut meanwhile: impl FnMut(usize),
         look: impl FnOnce(Counted<'_>) -> T,
     ) -> T {
         let mut seen = 0;
-        for (t, tree) in matrix.tree_leaves().iter().enumerate() {
-            for &j in tree.leaf(leaf(t)) {
+        for (t, &list) in lists.iter().enumerate() {
+            for &j in list {
                 let count = &mut self.counts[j as usize];
                 // Written always, kept only when the point is new: no branch to mispredict.
                 self.touched[seen] = j;
                 seen += usize::from(*count == 0);
                 *count += 1;
             }
+            meanwhile(t);
         }
         let touched = &self.touched[..seen];
         let result = look(Counted { touched, counts: &self.counts });
@@ -138,6 +146,7 @@ fn count_chunks<T: Send>(
     code: impl Fn(usize, usize) -> u32 + Sync,
 ) -> Result<Vec<T>> {
     let starts: Vec<usize> = positions.clone().step_by(CHUNK).collect();
+    let trees = matrix.tree_leaves();
     starts
         .into_par_iter()
         .map_init(
@@ -145,12 +154,25 @@ fn count_chunks<T: Send>(
             |counter, from| {
                 let to = (from + CHUNK).min(positions.end);
                 let mut result = fresh();
+                let mut lists: Vec<&[u32]> =
+                    trees.iter().enumerate().map(|(t, tree)| tree.leaf(code(from, t))).collect();
+                let mut next: Vec<&[u32]> = vec![&[]; trees.len()];
                 for p in from..to {
                     // Thousands of trees with large leaves make a row cost milliseconds.
                     if (p - from).is_multiple_of(ASK) {
                         check(observer)?;
                     }
-                    counter.count(matrix, |t| code(p, t), |counted| keep(&mut result, row(p), counted));
+                    let ahead = |t: usize| {
+                        if p + 2 < to {
+                            trees[t].fetch(code(p + 2, t));
+                        }
+                        if p + 1 < to {
+                            next[t] = trees[t].leaf(code(p + 1, t));
+                            next[t].iter().step_by(LINE).take(LINES).for_each(prefetch);
+                        }
+                    };
+                    counter.count(&lists, ahead, |counted| keep(&mut result, row(p), counted));
+                    std::mem::swap(&mut lists, &mut next);
                 }
                 observer.advance(Stage::Kernel, (to - from) as u64);
                 Ok(result)

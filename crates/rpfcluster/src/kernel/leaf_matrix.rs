@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::codes::LeafCodes;
 use crate::error::{Error, Result};
+use crate::fetch::prefetch;
 use crate::forest::Forest;
 use crate::observe::{Observer, Silent, check};
 
@@ -26,6 +27,12 @@ impl TreeLeaves {
     pub fn leaf(&self, leaf: u32) -> &[u32] {
         let leaf = leaf as usize;
         &self.members[self.starts[leaf] as usize..self.starts[leaf + 1] as usize]
+    }
+
+    /// Asks for what [`TreeLeaves::leaf`] reads first.
+    #[inline(always)]
+    pub fn fetch(&self, leaf: u32) {
+        prefetch(&self.starts[leaf as usize]);
     }
 
     #[inline(always)]
