@@ -104,12 +104,47 @@ struct Picked {
     indices: Vec<u32>,
     counts: Vec<u16>,
     candidates: Vec<u64>,
+    /// The count from which on points were collected that sufficed.
+    least: u16,
     histogram: Vec<u32>,
 }
 
 impl Picked {
     fn pick(&mut self, counted: &Counted<'_>, without: Option<u32>, k: usize) {
-        // How many neighbours have each count: tells the smallest count that can still be among the k.
+        // Rows that follow each other are neighbours: what sufficed for the last one mostly does for this one.
+        self.collect(counted, without, self.least);
+        if self.candidates.len() < k && self.least > 1 {
+            let least = self.smallest(counted, k);
+            self.collect(counted, without, least);
+        }
+        if self.candidates.len() > k {
+            self.candidates.select_nth_unstable(k - 1);
+            self.candidates.truncate(k);
+        }
+        self.candidates.sort_unstable();
+        // A little less than the last of them, so that the next row need not have as near neighbours.
+        self.least = match self.candidates.get(k - 1) {
+            Some(&last) => (u16::MAX - (last >> 32) as u16) * 3 / 4,
+            None => 0,
+        };
+        self.indices.extend(self.candidates.iter().map(|&key| key as u32));
+        self.counts.extend(self.candidates.iter().map(|&key| u16::MAX - (key >> 32) as u16));
+        let missing = k - self.candidates.len();
+        self.indices.extend(std::iter::repeat_n(NOBODY, missing));
+        self.counts.extend(std::iter::repeat_n(0, missing));
+    }
+
+    /// Those with at least this count, but for the row itself. Ascending keys: stronger first, then the lower index.
+    fn collect(&mut self, counted: &Counted<'_>, without: Option<u32>, least: u16) {
+        self.candidates.clear();
+        self.candidates.extend(counted.touched.iter().filter_map(|&j| {
+            let count = counted.counts[j as usize];
+            (count >= least && Some(j) != without).then(|| u64::from(u16::MAX - count) << 32 | u64::from(j))
+        }));
+    }
+
+    /// The smallest count that can still be among the k, by how many neighbours have each.
+    fn smallest(&mut self, counted: &Counted<'_>, k: usize) -> u16 {
         self.histogram.clear();
         for &j in counted.touched {
             let count = usize::from(counted.counts[j as usize]);
@@ -125,22 +160,6 @@ impl Picked {
             least -= 1;
             kept += self.histogram[least] as usize;
         }
-        self.candidates.clear();
-        // Ascending keys: stronger first, then the lower index.
-        self.candidates.extend(counted.touched.iter().filter_map(|&j| {
-            let count = counted.counts[j as usize];
-            (usize::from(count) >= least && Some(j) != without)
-                .then(|| u64::from(u16::MAX - count) << 32 | u64::from(j))
-        }));
-        if self.candidates.len() > k {
-            self.candidates.select_nth_unstable(k - 1);
-            self.candidates.truncate(k);
-        }
-        self.candidates.sort_unstable();
-        self.indices.extend(self.candidates.iter().map(|&key| key as u32));
-        self.counts.extend(self.candidates.iter().map(|&key| u16::MAX - (key >> 32) as u16));
-        let missing = k - self.candidates.len();
-        self.indices.extend(std::iter::repeat_n(NOBODY, missing));
-        self.counts.extend(std::iter::repeat_n(0, missing));
+        least as u16
     }
 }
