@@ -25,7 +25,7 @@ impl RpfCluster {
         let leaves = n * 3 / min_node;
         let forest = n * t * 4 + leaves * t * (8 + width);
         // Large tables are projected for eight trees at a time, and rounded for it.
-        let rounded = if d <= 62 { n * (d + 2).next_multiple_of(16) * 2 } else { 0 };
+        let rounded = if d <= 2046 { n * (d + 2).next_multiple_of(16) * 2 } else { 0 };
         let growing = n * (4 + 8 * width) * threads as u64 + rounded;
         // Leaf numbers, the block solver's basis with three blocks, degrees and their roots; then either what a
         // product holds of the leaves of eight trees, or the vectors that are handed out.

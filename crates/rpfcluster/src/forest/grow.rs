@@ -24,6 +24,11 @@ use crate::observe::{Observer, check};
 use crate::points::Real;
 use crate::rng::{ROOT_PATH, child_path};
 
+/// From this many columns on, moving them with every cut costs more than rough sums of rows where they lie, down to nodes
+/// of this size: a smaller one has too few points for what a node costs.
+pub(crate) const MANY_COLUMNS: usize = 6;
+const SMALL: usize = 256;
+
 /// What all trees of a forest share.
 pub(crate) struct Job<'a, R: Real> {
     pub rows: Rows<'a, R>,
@@ -109,7 +114,10 @@ pub(crate) fn grow_tree<R: Real>(
     let (mut right, mut cuts, mut draws, mut starts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let root = (!known.is_empty()).then_some(0);
     let mut stack = vec![Open { start: 0, end: n, path: ROOT_PATH, right_of: None, known: root }];
-    let cached = Columns::most(&job.rows, job.d);
+    let cached = match Columns::most(&job.rows, job.d) {
+        most if job.coarse.is_some() && job.d >= MANY_COLUMNS => most.min(SMALL),
+        most => most,
+    };
     // The subtree whose rows are in `scratch.columns`.
     let mut near: Option<Range<usize>> = None;
     while let Some(node) = stack.pop() {

@@ -72,7 +72,8 @@ impl Forest {
         let large = together::smallest(&job);
         // A direction with few columns is added up faster than it is rounded.
         let thin = params.direction == Direction::Sparse && d >= project::LANES;
-        if large.is_some() && sieve::available() && !thin {
+        let rounded = large.is_some() || together::many_plain(&job) && d >= grow::MANY_COLUMNS;
+        if rounded && sieve::available() && !thin {
             job.coarse = coarse::CoarseRows::covering(&job.rows, n, d);
         }
         // As many groups for each thread as for the others.

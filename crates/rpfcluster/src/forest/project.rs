@@ -141,6 +141,8 @@ trait Dot<R> {
 
 /// Rows asked for before they are needed: enough to hide the way to memory, few enough to still be in the cache.
 const AHEAD: usize = 16;
+/// Rows for which a batch is not worth its buffers.
+const FEW: usize = 8;
 /// Rows whose lanes are summed together.
 const BATCH: usize = 64;
 
@@ -151,6 +153,14 @@ const BATCH: usize = 64;
 #[inline(always)]
 fn each<R: Real>(rows: &impl Dot<R>, ids: &[u32], out: &mut [R]) -> (R, R) {
     let zero = R::default();
+    if ids.len() <= FEW {
+        for (out, &id) in out.iter_mut().zip(ids) {
+            let eight = rows.lanes(id as usize);
+            let four: [R; 4] = std::array::from_fn(|l| eight[l] + eight[l + 4]);
+            *out = (four[0] + four[2]) + (four[1] + four[3]) + zero;
+        }
+        return out.first().map_or_else(Default::default, |&first| extremes(out, first, first));
+    }
     let mut eights = [[zero; 8]; BATCH];
     let mut fours = [[zero; 4]; BATCH];
     let mut twos = [[zero; 2]; BATCH];

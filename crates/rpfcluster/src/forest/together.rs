@@ -24,15 +24,19 @@ const BLOCK: usize = 256 << 10;
 /// Wide rows are not copied together later; their nodes are grown here while a block holds some points of each.
 const SHARE: usize = 32;
 
+/// Whether there are many dense rows, and a node has but one direction and needs no more than its ends to be cut.
+pub(crate) fn many_plain<R: Real>(job: &Job<R>) -> bool {
+    let plain = job.params.candidates == 1 && job.params.split == Split::Uniform;
+    plain && job.rows.dense_width().is_some() && job.n >= 4096
+}
+
 /// The size down to which nodes are grown here, if at all.
 pub(crate) fn smallest<R: Real>(job: &Job<R>) -> Option<usize> {
-    job.rows.dense_width()?;
     let most = match Columns::most(&job.rows, job.d) {
         0 => job.n / SHARE,
         most => most,
     };
-    let plain = job.params.candidates == 1 && job.params.split == Split::Uniform;
-    (plain && job.n > 2 * most && job.n >= 4096).then(|| most.max(job.params.min_node))
+    (many_plain(job) && job.n > 2 * most).then(|| most.max(job.params.min_node))
 }
 
 /// A node that is being projected.
