@@ -71,7 +71,8 @@ impl<'a, R: Real> Rows<'a, R> {
         let d = out.len() / stride;
         for (i, &id) in ids.iter().enumerate() {
             if let Some(&next) = ids.get(i + AHEAD) {
-                prefetch(&values[next as usize * width]);
+                let row = &values[next as usize * width..][..d];
+                row.iter().step_by(LINE / size_of::<R>()).for_each(prefetch);
             }
             let row = &values[id as usize * width..][..d];
             for (column, &value) in out.chunks_exact_mut(stride).zip(row) {

@@ -8,6 +8,7 @@ use super::project::{DirectionVector, Rows};
 use super::sieve;
 use super::split::cut;
 use crate::points::Real;
+use crate::wide::in_wide_registers;
 
 /// A direction rounded, with the ends of the sums along it.
 pub(crate) struct RoughDirection {
@@ -82,20 +83,50 @@ impl<R: Real> Divider<R> {
 
     /// Picks the points with sums between the two numbers, or those outside.
     fn pick<const BETWEEN: bool>(&mut self, ids: &[u32], sums: &[f32], (from, to): (f32, f32)) {
-        const STEP: usize = 32;
-        self.ids.clear();
         self.places.clear();
-        for (step, (ids, sums)) in ids.chunks(STEP).zip(sums.chunks(STEP)).enumerate() {
-            // Few steps have any: one branch for all of a step.
-            let wanted =
-                |&sum: &f32| if BETWEEN { (sum >= from) & (sum <= to) } else { (sum <= from) | (sum >= to) };
-            if sums.iter().fold(false, |any, sum| any | wanted(sum)) {
-                for (i, _) in sums.iter().enumerate().filter(|(_, sum)| wanted(sum)) {
-                    self.ids.push(ids[i]);
-                    self.places.push((step * STEP + i) as u32);
+        if BETWEEN {
+            places_between(sums, from, to, &mut self.places);
+        } else {
+            places_outside(sums, from, to, &mut self.places);
+        }
+        self.ids.clear();
+        self.ids.extend(self.places.iter().map(|&at| ids[at as usize]));
+        self.exact.resize(self.ids.len(), R::default());
+    }
+}
+
+in_wide_registers! {
+    fn places_between(sums: &[f32], from: f32, to: f32, places: &mut Vec<u32>) {
+        places_of::<true>(sums, from, to, places);
+    }
+}
+
+in_wide_registers! {
+    fn places_outside(sums: &[f32], from: f32, to: f32, places: &mut Vec<u32>) {
+        places_of::<false>(sums, from, to, places);
+    }
+}
+
+#[inline(always)]
+fn places_of<const BETWEEN: bool>(sums: &[f32], from: f32, to: f32, places: &mut Vec<u32>) {
+    const STEP: usize = 32;
+    for (step, sums) in sums.chunks(STEP).enumerate() {
+        // Few steps have any: one branch for all of a step.
+        let mut any = false;
+        for &sum in sums {
+            any |= wanted::<BETWEEN>(sum, from, to);
+        }
+        if any {
+            for (at, &sum) in sums.iter().enumerate() {
+                if wanted::<BETWEEN>(sum, from, to) {
+                    places.push((step * STEP + at) as u32);
                 }
             }
         }
-        self.exact.resize(self.ids.len(), R::default());
     }
+}
+
+#[inline(always)]
+fn wanted<const BETWEEN: bool>(sum: f32, from: f32, to: f32) -> bool {
+    if BETWEEN { (sum >= from) & (sum <= to) } else { (sum <= from) | (sum >= to) }
 }

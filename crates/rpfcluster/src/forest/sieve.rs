@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use super::coarse::CoarseRows;
+use crate::wide::in_wide_registers;
 
 /// Numbers that may be written behind the last.
 const SLACK: usize = 8;
@@ -79,15 +80,23 @@ impl Sieve {
     }
 }
 
+in_wide_registers! {
+    fn largest(ids: &[u32], most: &mut u32) {
+        for &id in ids {
+            *most = if id > *most { id } else { *most };
+        }
+    }
+}
+
 /// Rough sums of the rows `ids` along a rounded direction, as f32; returns the smallest and the largest.
 pub(crate) fn project(coarse: &CoarseRows, along: &[i16], ids: &[u32], out: &mut [f32]) -> (f32, f32) {
     let rough = coarse.values();
     // Rows are read by address; every number that can be met is checked here.
     let rows = rough.len() / coarse.width();
+    let mut last = 0;
+    largest(ids, &mut last);
     assert!(available() && along.len() == coarse.width() && out.len() == ids.len());
-    assert!(
-        ids.iter().fold(0, |most, &id| if id > most { id } else { most }) as usize <= rows.saturating_sub(1)
-    );
+    assert!((last as usize) < rows);
     #[cfg(target_arch = "x86_64")]
     // SAFETY: the processor has the instructions. The direction is as wide as rows, of which there are more than any of
     // `ids` says.
@@ -115,6 +124,8 @@ mod avx2 {
 
     /// Rows summed side by side.
     const GROUP: usize = 8;
+    /// Groups after which one that is asked for now is summed.
+    const LATER: usize = 4;
 
     /// # Safety
     /// See the only caller.
@@ -178,6 +189,11 @@ mod avx2 {
             let direction = Direction::<W>::new(along);
             for (at, (ids, out)) in groups.iter().zip(outs).enumerate() {
                 let next = groups.get(at + 1).unwrap_or(ids);
+                if let Some(later) = groups.get(at + LATER).filter(|_| W > 0) {
+                    for &id in later {
+                        _mm_prefetch::<_MM_HINT_T0>(rough.as_ptr().add(id as usize * along.len()).cast());
+                    }
+                }
                 let sums = _mm256_cvtepi32_ps(sums::<W>(rough, &direction, (ids.as_ptr(), next.as_ptr())));
                 (lows, highs) = (_mm256_min_ps(lows, sums), _mm256_max_ps(highs, sums));
                 _mm256_storeu_ps(out.as_mut_ptr(), sums);
