@@ -294,6 +294,25 @@ fn plain_algorithm_agrees_where_large_nodes_are_summed_roughly() {
 }
 
 #[test]
+fn plain_algorithm_agrees_where_wide_rows_are_summed_roughly() {
+    let few = ForestParams { trees: 2, min_node: 300, ..Default::default() };
+    let (d, values, unseen) = (300, normals(4_200, 300, 3), normals(150, 300, 4));
+    agree(&values, &unseen, d, &few);
+    agree(&to_f32(&values), &to_f32(&unseen), d, &few);
+    agree(&values, &unseen, d, &ForestParams { direction: Direction::Sparse, ..few.clone() });
+    // Like pictures: few whole numbers, columns that nobody or hardly anybody has.
+    let pixels = |values: &[f64]| -> Vec<f64> {
+        let ink =
+            |(at, v): (usize, &f64)| (v * 90.0).round().clamp(0.0, 255.0) * f64::from(u8::from(at % d > 40));
+        let mut pixels: Vec<f64> = values.iter().enumerate().map(ink).collect();
+        pixels[7] = 255.0;
+        pixels
+    };
+    agree(&pixels(&values), &pixels(&unseen), d, &few);
+    agree(&to_f32(&pixels(&values)), &to_f32(&pixels(&unseen)), d, &few);
+}
+
+#[test]
 fn sparse_rows_give_the_forest_of_the_dense_table() {
     for d in [3, 16, 40, 64] {
         let n = 2500;
