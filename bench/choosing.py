@@ -104,7 +104,8 @@ def _told(runs: list[dict[str, Any]]) -> str:
     aris = [run["ari"] for run in runs if "ari" in run]
     seconds = sum(run.get("seconds", 0.0) for run in runs)
     failed = [run["failed"] for run in runs if "failed" in run]
-    return ", ".join([f"ARI {statistics.mean(aris):.3f} in {seconds:.1f} s"] * bool(aris) + failed)
+    told = [f"ARI {statistics.mean(aris):.3f} in {seconds:.1f} s"] if aris else []
+    return ", ".join(told + failed)
 
 
 def main() -> None:
