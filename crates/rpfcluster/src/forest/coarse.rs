@@ -19,13 +19,14 @@ use crate::rng::mix;
 /// Values of one register.
 pub(crate) const WIDTH: usize = 16;
 /// Columns a row may have: the part of the rows that rounding leaves near a cut grows with them, to some 7 of 100.
-const COLUMNS: usize = 2046;
+pub(crate) const COLUMNS: usize = 2046;
 /// Numbers at the end of a row that stand for the cut, and the larger of them.
 const DIGITS: usize = 2;
 const DIGIT: i32 = i16::MAX as i32;
 /// Largest sum of products of a row and a direction: with a cut as large the sum still fits 32 bits.
 const LARGEST: f64 = 980_000_000.0;
-/// Units that the rounding of exact sums may add, and more for each column: a lane of `project` adds up a sixteenth of them.
+/// Units that the rounding of exact sums may add, and more for each column: a lane of `project` adds up a sixteenth of
+/// them.
 const ROUNDING: f64 = 4096.0;
 const ROUNDING_A_COLUMN: f64 = 16.0;
 /// Times the usual width that columns may have together and still be rounded whole.

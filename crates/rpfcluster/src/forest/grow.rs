@@ -4,8 +4,8 @@
 //! partition is stable: the points of a node stay in ascending order, so that rows are read forwards in memory and
 //! the leaf lists come out sorted.
 //!
-//! The upper levels of a large tree come from `together`; a subtree that fits the cache is grown in `Columns`, or by rough
-//! sums where rows are too wide for that.
+//! The upper levels of a large tree come from `together`, the nodes below them are cut by rough sums, and a subtree that fits
+//! the cache and is small, or has few columns, is grown in `Columns`.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ const SMALL: usize = 256;
 /// What all trees of a forest share.
 pub(crate) struct Job<'a, R: Real> {
     pub rows: Rows<'a, R>,
-    /// The same rounded, where large nodes, or all of a table with wide rows, are cut by rough sums.
+    /// The same rounded, where nodes are cut by rough sums.
     pub coarse: Option<CoarseRows>,
     pub n: usize,
     pub d: usize,

@@ -22,6 +22,7 @@ mod tree;
 
 use rayon::prelude::*;
 
+pub(crate) use coarse::COLUMNS as ROUNDED_COLUMNS;
 pub use params::{Direction, ForestParams, Split};
 pub(crate) use tree::Tree;
 

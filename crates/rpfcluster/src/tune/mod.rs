@@ -2,8 +2,8 @@
 //!
 //! One forest is grown, at the smallest min_node of interest; every larger one and both halves of the forest come
 //! for nothing. Each setting of a small grid gives a partition, and the one that the others agree with most (root mean
-//! square of the adjusted Rand index) is taken: settings fail in different ways, so what many of them find is more likely there
-//! than what one of them finds. It is then run once more as if it had been given. How stable it is, two halves of
+//! square of the adjusted Rand index) is taken: settings fail in different ways, so what many of them find is more
+//! likely there than what one of them finds. It is then run once more as if it had been given. How stable it is, two halves of
 //! the forest being two independent kernels of the same points, is measured for the winner and reported.
 //!
 //! `candidates` the grid, `choose` the scores, `clusters` K, `trees` T, `confidence` how firmly each point is where it
@@ -29,5 +29,5 @@ pub use trees::{TreesChoice, TreesTried};
 pub const SAMPLE_ABOVE: usize = 100_000;
 /// Rows of that sample.
 pub const SAMPLE: usize = 20_000;
-/// The min_nodes that are tried; the forest is grown at the first.
+/// The forest that settings are tried on is grown at the first; `paper`, when asked for, is tried at both.
 pub const MIN_NODES: [usize; 2] = [24, 60];
