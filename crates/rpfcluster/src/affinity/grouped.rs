@@ -45,6 +45,22 @@ impl SparseAffinity {
         Grouped { graph, group_of, starts, members }
     }
 
+    /// The share of each point's weight that is its own.
+    pub(crate) fn own_shares(&self) -> Vec<f64> {
+        (0..self.indptr.len() - 1)
+            .into_par_iter()
+            .map(|i| {
+                let (mut own, mut all) = (0.0, 0.0);
+                for e in self.indptr[i]..self.indptr[i + 1] {
+                    let weight = self.weights.get(e);
+                    all += weight;
+                    own += if self.indices[e] as usize == i { weight } else { 0.0 };
+                }
+                if all > 0.0 { own / all } else { 0.0 }
+            })
+            .collect()
+    }
+
     /// The neighbour each point has the most weight with, itself if it has none. Equal weights are told apart by the
     /// hash of the pair: by number, all points of a ring would follow one another into one group.
     fn heaviest_neighbors(&self, observer: &dyn Observer) -> Vec<u32> {

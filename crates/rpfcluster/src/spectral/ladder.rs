@@ -13,6 +13,7 @@ use super::cycle::Cycle;
 use super::dense;
 use super::operator::Operator;
 use super::ortho::Fresh;
+use super::pockets::pockets;
 use super::polish::polish;
 use super::tall::{CHUNK, scale_rows};
 use crate::affinity::{Affinity, Grouped, SparseAffinity};
@@ -28,8 +29,8 @@ const DENSE: usize = 300;
 /// Residuals on the rungs below as a share of the spread of the block's eigenvalues: below what a rung differs from the
 /// next one.
 const ROUGH: f64 = 1e-2;
-/// Most steps on the rungs below, and on the graph itself.
-const STEPS: usize = 12;
+/// Most steps on the rungs below, where a vector that only just shows is not worth more, and on the graph itself.
+const STEPS: usize = 4;
 const LAST_STEPS: usize = 40;
 
 /// Start vectors; `None` for a small or a dense graph.
@@ -91,7 +92,8 @@ fn climb(
                 scale_rows(&mut start, columns, |i| operator.degrees()[i].sqrt());
                 let how = if at == 0 { (wanted, LAST_STEPS) } else { (&rough, STEPS) };
                 let mut cycle = Cycle::new(this, &rungs[at..], width, observer)?;
-                products = polish(operator, &mut cycle, &mut start, how, &mut fresh, observer)?;
+                let pockets = pockets(this, below, width);
+                products = polish(operator, &mut cycle, (&mut start, &pockets), how, &mut fresh, observer)?;
                 scale_rows(&mut start, columns, |i| operator.inverse_root(i));
             }
         } else {

@@ -21,6 +21,7 @@ mod operator;
 mod ortho;
 mod params;
 mod pieces;
+mod pockets;
 mod polish;
 mod sample;
 mod sign;

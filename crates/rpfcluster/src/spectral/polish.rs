@@ -4,7 +4,8 @@
 //! and the eigenvalues of a large graph crowd. Here every residual is turned into a direction by a multigrid cycle,
 //! which undoes that crowding, so that the number of steps hardly depends on the number of points. A step: residuals of
 //! the Ritz vectors X (one product), directions W by the cycle, one product for W, Rayleigh-Ritz on X, W and the
-//! last step's change of X. The result is a start for the block solver, which has the last word.
+//! last step's change of X. Where a vector may hide that none of X shows (`pockets`), Rayleigh-Ritz begins with it
+//! beside X. The result is a start for the block solver, which has the last word.
 
 use rayon::prelude::*;
 
@@ -28,11 +29,12 @@ struct Basis {
     t: Vec<f64>,
 }
 
-/// Improves the whole block of vectors in `x` until the wanted ones converged, in at most `steps` steps; the products it took.
+/// Improves the whole block of vectors in `x`, with the help of those that are constant on one of the sets of points
+/// in `pockets`, until the wanted ones converged, in at most `steps` steps; the products it took.
 pub(super) fn polish(
     operator: &Operator,
     cycle: &mut Cycle,
-    x: &mut [f64],
+    (x, pockets): (&mut [f64], &[Vec<u32>]),
     (wanted, steps): (&Wanted, usize),
     fresh: &mut Fresh,
     observer: &dyn Observer,
@@ -43,8 +45,19 @@ pub(super) fn polish(
     let mut z = [vec![0.0; n * width], vec![0.0; n * width]];
     z[0].copy_from_slice(x);
     basis.append(operator, &mut z, width, fresh, observer)?;
-    let mut values = basis.ritz(width, observer)?;
     let mut products = 1;
+    let b = pockets.len();
+    if b > 0 {
+        z[0][..n * b].fill(0.0);
+        for (j, points) in pockets.iter().enumerate() {
+            for &point in points {
+                z[0][point as usize * b + j] = operator.degrees()[point as usize].sqrt();
+            }
+        }
+        basis.append(operator, &mut z, b, fresh, observer)?;
+        products += 1;
+    }
+    let mut values = basis.ritz(width, observer)?;
     for step in 0..steps {
         let tolerance = wanted.tolerance_at(&values);
         let looked: Vec<usize> = (0..if step < ALL { width } else { (k + 1).min(width) }).collect();
