@@ -281,6 +281,27 @@ fn confidence_is_high_inside_and_low_between() {
 }
 
 #[test]
+fn clusters_that_are_uneven_by_nature_are_chosen_all_the_same() {
+    // 2,900 rows around the origin, and two groups of 50 well aside: less than half of three clusters by entropy.
+    let mut stream = Stream::new(11, Purpose::Shapes, 0, 0);
+    let (mut rows, mut truth) = (Vec::new(), Vec::new());
+    for (label, (count, x, y, spread)) in
+        [(2900, 0.0, 0.0, 1.0), (50, 7.0, 0.0, 0.4), (50, 0.0, 7.0, 0.4)].into_iter().enumerate()
+    {
+        for _ in 0..count {
+            rows.extend([x + spread * stream.normal(), y + spread * stream.normal()]);
+            truth.push(label as u32);
+        }
+    }
+    let points = Points::new(&rows, 3000, 2).unwrap();
+    for seed in 0..2 {
+        let fitted = RpfCluster { k: 3, seed, ..RpfCluster::default() }.fit(&points).unwrap();
+        let ari = Scores::new(fitted.labels(), &truth).unwrap().ari;
+        assert!(ari > 0.95, "seed {seed}: {ari}");
+    }
+}
+
+#[test]
 fn what_cannot_be_is_refused_in_one_sentence() {
     let same = vec![1.0; 40];
     let points = Points::new(&same, 20, 2).unwrap();

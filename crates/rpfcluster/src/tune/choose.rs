@@ -18,6 +18,13 @@ const TRIAL_TOLERANCE: f64 = 1e-4;
 /// Products a trial may take; a spectrum that needs more is no good sign for the setting.
 const TRIAL_ITERATIONS: usize = 400;
 
+/// Partitions with fewer effective clusters (the exponential of the entropy of their sizes) than this share of those asked for
+/// lose weight with what they lack: there a few rows that hang loose have taken most of the K.
+const EVEN: f64 = 0.5;
+/// Unless the settings agree as much as this: clusters that are uneven by nature are found by nearly all of them, loose rows
+/// are others with each.
+const BELIEVED: f64 = 0.75;
+
 /// A setting that was tried, and what was found.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Candidate {
@@ -44,7 +51,7 @@ pub struct Choice {
     pub method: Method,
     /// Rows the settings were tried on, when not all.
     pub sample: Option<usize>,
-    /// Everything that was tried, best agreement first.
+    /// Everything that was tried, best first: by agreement, less where few of the clusters hold nearly all rows.
     pub candidates: Vec<Candidate>,
 }
 
@@ -93,7 +100,7 @@ pub(crate) fn choose(forest: &Forest, params: &RpfCluster, observer: &dyn Observ
         return Err(last_error.unwrap_or(Error::Cancelled));
     }
     agreements(&mut tried, observer)?;
-    tried.sort_by(|a, b| b.agreement.total_cmp(&a.agreement));
+    tried.sort_by(|a, b| b.weight(params.k).total_cmp(&a.weight(params.k)));
     let half = forest.trees() / 2;
     let winner = &mut tried[0];
     if half > 0 {
@@ -117,16 +124,30 @@ pub(crate) fn choose(forest: &Forest, params: &RpfCluster, observer: &dyn Observ
 }
 
 impl Tried {
-    fn shown(&self, k: usize) -> Candidate {
+    /// Rows of each of the k clusters, the largest first.
+    fn sizes(&self, k: usize) -> Vec<usize> {
         let mut sizes = vec![0; k];
         self.labels.iter().for_each(|&l| sizes[l as usize] += 1);
         sizes.sort_unstable_by(|a, b| b.cmp(a));
+        sizes
+    }
+
+    /// What the choice goes by.
+    fn weight(&self, k: usize) -> f64 {
+        if self.agreement >= BELIEVED {
+            self.agreement
+        } else {
+            self.agreement * (evenness(&self.sizes(k)) / EVEN).min(1.0)
+        }
+    }
+
+    fn shown(&self, k: usize) -> Candidate {
         Candidate {
             min_node: self.setting.min_node,
             affinity: self.setting.affinity,
             agreement: self.agreement,
             stability: self.stability,
-            sizes,
+            sizes: self.sizes(k),
         }
     }
 }
@@ -189,6 +210,14 @@ impl Bench<'_> {
     }
 }
 
+/// The effective number of clusters of these sizes as a share of all.
+fn evenness(sizes: &[usize]) -> f64 {
+    let n: usize = sizes.iter().sum();
+    let shares = sizes.iter().filter(|size| **size > 0).map(|size| *size as f64 / n as f64);
+    let entropy: f64 = shares.map(|share| -share * share.ln()).sum();
+    entropy.exp() / sizes.len() as f64
+}
+
 fn ari(a: &[u32], b: &[u32]) -> Result<f64> {
     Ok(Scores::new(a, b)?.ari)
 }
@@ -209,4 +238,20 @@ fn agreements(tried: &mut [Tried], observer: &dyn Observer) -> Result<()> {
         t.agreement = (sum / (m - 1).max(1) as f64).sqrt();
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn evenness_is_the_share_of_clusters_that_matter() {
+        assert!((evenness(&[25, 25, 25, 25]) - 1.0).abs() < 1e-12);
+        assert!((evenness(&[50, 50, 0, 0]) - 0.5).abs() < 1e-12);
+        // Shares of .8, .15 and .05 are uneven, and more than a half; 26 clusters of which one holds nearly all are not.
+        assert!((evenness(&[80, 15, 5]) - 0.615).abs() < 1e-3);
+        let mut loose = vec![18_000];
+        loose.resize(26, 80);
+        assert!(evenness(&loose) < 0.1);
+    }
 }
