@@ -130,8 +130,7 @@ def main() -> None:
         known |= {(*key, seed): {} for key in stopped for seed in range(asked.seeds)}
         for which in chosen:
             measure(which, list(asked.methods), list(range(asked.seeds)), asked.limit, known)
-    source = record.last_source("choosing") if asked.table else record.source()
-    lines = [line for key, line in record.kept("choosing", KEY, source, _ours).items() if key[:3] in set(chosen)]
+    lines = [line for key, line in record.last("choosing", KEY, _ours).items() if key[:3] in set(chosen)]
     print(tables(lines, METHODS))
     if asked.picture and lines:
         draw(lines, asked.picture)

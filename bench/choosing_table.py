@@ -31,9 +31,11 @@ def tables(lines: list[Line], methods: Sequence[str]) -> str:
     there = [m for m in methods if any(line["method"] == m for line in lines)]
     last = max(lines, key=lambda line: line["at"])
     on = last["machine"]
+    auto = sorted({line["commit"] for line in lines if line["method"] == AUTO})
+    others = sorted({line["commit"] for line in lines if line["method"] in (*FIXED, BEST)} - set(auto))
     parts = [
-        f"{last['at'][:10]}, commit {last['commit']}, {on['cores']} cores of {on['cpu']}, seeds "
-        f"{sorted({line['seed'] for line in lines})}.",
+        f"{last['at'][:10]}, {on['cores']} cores of {on['cpu']}, seeds {sorted({line['seed'] for line in lines})}; "
+        f"auto of {', '.join(auto) or 'none'}, other settings also of {', '.join(others) or 'no other commit'}.",
         _families(found, failed, there),
         _aims(found, failed, there),
     ]

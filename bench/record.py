@@ -113,6 +113,22 @@ def kept(
     return {tuple(line.get(k) for k in key): line for line in lines}
 
 
+def last(name: str, key: Iterable[str], ours: Callable[[Line], bool]) -> dict[tuple[Any, ...], Line]:
+    """Return the last line of each key, of one source for all seeds: the one that was measured last.
+
+    Sources may differ between keys that differ in more than the seed, the last part of the key; the lines say which.
+    """
+    *group, seed = key
+    lines = sorted(_lines(name), key=lambda line: line["at"])
+    newest = {tuple(line.get(k) for k in group): line["source"] for line in lines}
+    found = {}
+    for line in lines:
+        of = tuple(line.get(k) for k in group)
+        if line["source"] == newest[of] or not ours(line):
+            found[(*of, line.get(seed))] = line
+    return found
+
+
 def last_source(name: str) -> str:
     """Return the source of the latest result; that of the checkout where there is none."""
     return max(_lines(name), key=lambda line: line["at"], default={"source": source()})["source"]
