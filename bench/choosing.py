@@ -130,7 +130,8 @@ def main() -> None:
         known |= {(*key, seed): {} for key in stopped for seed in range(asked.seeds)}
         for which in chosen:
             measure(which, list(asked.methods), list(range(asked.seeds)), asked.limit, known)
-    lines = [line for key, line in record.last("choosing", KEY, _ours).items() if key[:3] in set(chosen)]
+    last = record.last("choosing", KEY, _ours)
+    lines = [line for which in chosen for key, line in last.items() if key[:3] == which]
     print(tables(lines, METHODS))
     if asked.picture and lines:
         draw(lines, asked.picture)
