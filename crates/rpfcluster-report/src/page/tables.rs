@@ -229,7 +229,8 @@ pub fn evidence(report: &Report) -> String {
             body,
             "<p>Of {} settings the one was taken whose clusters those of all others agree with most (root mean square \
              of the adjusted Rand index, 1 is the same clusters{}): settings fail in different ways, so what many of \
-             them find is more likely there.</p>\n<div class=\"wide\"><table><tr><th>Similarity<th>min-node<th>Agreement<th>Sizes</tr>",
+             them find is more likely there. Clusters of which a few hold nearly all rows count less, unless most \
+             settings find them.</p>\n<div class=\"wide\"><table><tr><th>Similarity<th>min-node<th>Agreement<th>Sizes</tr>",
             choice.candidates.len(),
             on(choice.sample)
         );

@@ -58,6 +58,8 @@ pub struct Choice {
 struct Tried {
     setting: Setting,
     labels: Vec<u32>,
+    /// Rows of each cluster, largest first.
+    sizes: Vec<usize>,
     agreement: f64,
     stability: Option<f64>,
 }
@@ -88,7 +90,10 @@ pub(crate) fn choose(forest: &Forest, params: &RpfCluster, observer: &dyn Observ
     for setting in grid {
         check(observer)?;
         match lab.partition(&setting, 0..forest.trees()) {
-            Ok(labels) => tried.push(Tried { setting, labels, agreement: 0.0, stability: None }),
+            Ok(labels) => {
+                let sizes = sizes(&labels, params.k);
+                tried.push(Tried { setting, labels, sizes, agreement: 0.0, stability: None });
+            }
             Err(Error::Cancelled) => return Err(Error::Cancelled),
             // A setting that cannot be cut is no candidate; if none can, its reason is the answer.
             Err(e) => last_error = Some(e),
@@ -100,7 +105,7 @@ pub(crate) fn choose(forest: &Forest, params: &RpfCluster, observer: &dyn Observ
         return Err(last_error.unwrap_or(Error::Cancelled));
     }
     agreements(&mut tried, observer)?;
-    tried.sort_by(|a, b| b.weight(params.k).total_cmp(&a.weight(params.k)));
+    tried.sort_by(|a, b| b.weight().total_cmp(&a.weight()));
     let half = forest.trees() / 2;
     let winner = &mut tried[0];
     if half > 0 {
@@ -119,35 +124,27 @@ pub(crate) fn choose(forest: &Forest, params: &RpfCluster, observer: &dyn Observ
         affinity: winner.setting.affinity,
         method,
         sample: None,
-        candidates: tried.iter().map(|t| t.shown(params.k)).collect(),
+        candidates: tried.into_iter().map(Tried::shown).collect(),
     })
 }
 
 impl Tried {
-    /// Rows of each of the k clusters, the largest first.
-    fn sizes(&self, k: usize) -> Vec<usize> {
-        let mut sizes = vec![0; k];
-        self.labels.iter().for_each(|&l| sizes[l as usize] += 1);
-        sizes.sort_unstable_by(|a, b| b.cmp(a));
-        sizes
-    }
-
     /// What the choice goes by.
-    fn weight(&self, k: usize) -> f64 {
+    fn weight(&self) -> f64 {
         if self.agreement >= BELIEVED {
             self.agreement
         } else {
-            self.agreement * (evenness(&self.sizes(k)) / EVEN).min(1.0)
+            self.agreement * (evenness(&self.sizes) / EVEN).min(1.0)
         }
     }
 
-    fn shown(&self, k: usize) -> Candidate {
+    fn shown(self) -> Candidate {
         Candidate {
             min_node: self.setting.min_node,
             affinity: self.setting.affinity,
             agreement: self.agreement,
             stability: self.stability,
-            sizes: self.sizes(k),
+            sizes: self.sizes,
         }
     }
 }
@@ -208,6 +205,14 @@ impl Bench<'_> {
         kept.last = top.map(|top| (top, found.embedding));
         Ok(found.labels)
     }
+}
+
+/// Rows of each of the k clusters, the largest first.
+fn sizes(labels: &[u32], k: usize) -> Vec<usize> {
+    let mut sizes = vec![0; k];
+    labels.iter().for_each(|&l| sizes[l as usize] += 1);
+    sizes.sort_unstable_by(|a, b| b.cmp(a));
+    sizes
 }
 
 /// The effective number of clusters of these sizes as a share of all.
