@@ -196,7 +196,7 @@ impl ClusterForests {
         for beta2 in grid {
             check(observer)?;
             affinity = affinity.at_bandwidth(*beta2)?;
-            let hints = Hints { start: start.as_ref(), similarity: None };
+            let hints = Hints { start: start.as_ref(), ..Hints::default() };
             let solved = embed(&affinity, &params, &hints, observer).and_then(|embedding| {
                 let labels = label(&affinity, &embedding, &params, observer)?;
                 Ok((labels, embedding))

@@ -305,7 +305,7 @@ fn spectrum(session: &Session, fitted: &Fitted) -> Outcome<Spectrum> {
         let affinity = fitted.affinity().build(fitted.leaves(), &session.progress)?;
         let more = (k + BEYOND).min(used.n());
         let params = SpectralParams { k: more, ..fitted.params().spectral_params(fitted.method()) };
-        let hints = Hints { start: Some(used), similarity: None };
+        let hints = Hints { start: Some(used), ..Hints::default() };
         match embed(affinity.as_ref(), &params, &hints, &session.progress) {
             Ok(wider) => values = wider.eigenvalues,
             Err(rpfcluster::Error::Cancelled) => return Err(Failure::Interrupted),

@@ -124,7 +124,7 @@ fn wider(subject: &Subject<'_>, observer: &dyn Observer) -> Result<Embedding> {
         }
     };
     let params = spectral::SpectralParams { k: (k + BEYOND).min(n), ..params };
-    let hints = Hints { start: Some(used), similarity: None };
+    let hints = Hints { start: Some(used), ..Hints::default() };
     match spectral::embed(affinity.as_ref(), &params, &hints, observer) {
         Ok(wider) => Ok(wider),
         Err(rpfcluster::Error::Cancelled) => Err(rpfcluster::Error::Cancelled.into()),

@@ -87,13 +87,14 @@ pub(crate) fn cut(
     let watched = affinity.watched(observer);
     let affinity = watched.as_deref().unwrap_or(affinity);
     // Pieces of a graph beyond K are joined where the kernel itself, unpruned, sees them together.
-    let between = match affinity.components().filter(|c| c.count() > spectral.k) {
-        Some(pieces) => Some(piece_similarity(leaves, &pieces, observer)?),
+    let pieces = affinity.components();
+    let between = match pieces.as_ref().filter(|pieces| pieces.count() > spectral.k) {
+        Some(pieces) => Some(piece_similarity(leaves, pieces, observer)?),
         None => None,
     };
     let look_up = |a: usize, b: usize| between.as_ref().map_or(0.0, |m| m.get(a, b));
-    let hints =
-        Hints { start, similarity: between.as_ref().map(|_| &look_up as &dyn Fn(usize, usize) -> f64) };
+    let similarity = between.as_ref().map(|_| &look_up as &dyn Fn(usize, usize) -> f64);
+    let hints = Hints { start, similarity, connected: pieces.is_none_or(|pieces| pieces.count() == 1) };
     let embedding = embedded(leaves, affinity, spectral, &hints, observer)?;
     seconds.spectral += clock.elapsed().as_secs_f64();
     let clock = Instant::now();

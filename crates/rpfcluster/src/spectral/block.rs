@@ -240,6 +240,8 @@ pub(crate) struct Begun {
     pub columns: usize,
     /// Products with the whole operator it took to find them.
     pub products: usize,
+    /// When they are eigenvectors already: all their values and the largest residual of a wanted one.
+    pub converged: Option<(Vec<f64>, f64)>,
 }
 
 /// The `wanted.pairs` largest eigenpairs of the operator. `wanted.fits(n)` must hold.
@@ -249,6 +251,20 @@ pub(crate) fn largest(
     begun: Option<Begun>,
     observer: &dyn Observer,
 ) -> Result<Pairs> {
+    if let Some(Begun { vectors, columns, products, converged: Some((values, residual)) }) = &begun {
+        let k = wanted.pairs;
+        let mut first = vec![0.0; operator.n() * k];
+        pack(vectors, *columns, &(0..k).collect::<Vec<_>>(), |_| 1.0, &mut first);
+        return Ok(Pairs {
+            // None is above 1; rounding does not know that.
+            values: values[..k].iter().map(|value| value.min(1.0)).collect(),
+            vectors: first,
+            residual: *residual,
+            converged: true,
+            iterations: *products,
+            uncovered: 0.0,
+        });
+    }
     solve(operator, wanted, (begun, wanted.pairs), observer)
 }
 

@@ -4,7 +4,7 @@
 //! From random vectors a crowded spectrum needs hundreds of products, most of them to find the rough shape of the
 //! eigenvectors, which a graph of a few thousand groups has as well. Each step down costs a fraction of the one
 //! above. On every rung the vectors are polished with the help of all rungs below. The answer is that of the whole in any
-//! case: the block solver's residuals decide when to stop, and begin anew with its filter where this fell short.
+//! case: residuals decide, and where they are not small enough after the last step the block solver goes on.
 
 use rayon::prelude::*;
 
@@ -72,7 +72,7 @@ fn climb(
     let mut fresh = Fresh::new(wanted.seed ^ 1);
     let mut start: Vec<f64> = Vec::new();
     let mut columns = 0;
-    let mut products = 0;
+    let (mut products, mut converged) = (0, None);
     for at in (0..=rungs.len()).rev() {
         let this = if at == 0 { graph } else { &rungs[at - 1].graph };
         let own;
@@ -93,7 +93,8 @@ fn climb(
                 let how = if at == 0 { (wanted, LAST_STEPS) } else { (&rough, STEPS) };
                 let mut cycle = Cycle::new(this, &rungs[at..], width, observer)?;
                 let pockets = pockets(this, below, width);
-                products = polish(operator, &mut cycle, (&mut start, &pockets), how, &mut fresh, observer)?;
+                let done = polish(operator, &mut cycle, (&mut start, &pockets), how, &mut fresh, observer)?;
+                (products, converged) = (done.products, done.converged.map(|worst| (done.values, worst)));
                 scale_rows(&mut start, columns, |i| operator.inverse_root(i));
             }
         } else {
@@ -103,7 +104,7 @@ fn climb(
         }
     }
     scale_rows(&mut start, columns, |i| operator.degrees()[i].sqrt());
-    Ok(Some(Begun { vectors: start, columns, products }))
+    Ok(Some(Begun { vectors: start, columns, products, converged }))
 }
 
 /// Every point gets the numbers of its group.

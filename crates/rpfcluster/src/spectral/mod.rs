@@ -161,6 +161,8 @@ pub struct Hints<'a> {
     /// How similar two connected components are (by their numbers in [`Affinity::components`]), asked when there
     /// are more of them than clusters. Without it, surplus components join the largest.
     pub similarity: Option<&'a dyn Fn(usize, usize) -> f64>,
+    /// Whether the affinity is known to be in one piece; else its pieces are looked for.
+    pub connected: bool,
 }
 
 /// The K largest eigenpairs of the normalised affinity.

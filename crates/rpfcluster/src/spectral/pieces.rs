@@ -16,7 +16,8 @@ pub(super) fn embed(
     observer: &dyn Observer,
 ) -> Result<Embedding> {
     let start = hints.start.filter(|s| s.n() == affinity.n() && s.columns.len() == 1);
-    match affinity.components() {
+    let pieces = if hints.connected { None } else { affinity.components() };
+    match pieces {
         Some(found) if found.count() > params.k => {
             let merged = match hints.similarity {
                 Some(similarity) => found.merge_to(params.k, similarity),

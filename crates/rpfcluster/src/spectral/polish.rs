@@ -5,7 +5,7 @@
 //! which undoes that crowding, so that the number of steps hardly depends on the number of points. A step: residuals of
 //! the Ritz vectors X (one product), directions W by the cycle, one product for W, Rayleigh-Ritz on X, W and the
 //! last step's change of X. Where a vector may hide that none of X shows (`pockets`), Rayleigh-Ritz begins with it
-//! beside X. The result is a start for the block solver, which has the last word.
+//! beside X. Vectors that fell short after the last step are a start for the block solver, which has the last word then.
 
 use rayon::prelude::*;
 
@@ -29,8 +29,18 @@ struct Basis {
     t: Vec<f64>,
 }
 
+/// How far [`polish`] came.
+pub(super) struct Polished {
+    /// Products with the operator.
+    pub products: usize,
+    /// The Ritz values of the block.
+    pub values: Vec<f64>,
+    /// The largest residual of a wanted pair, when all of them converged.
+    pub converged: Option<f64>,
+}
+
 /// Improves the whole block of vectors in `x`, with the help of those that are constant on one of the sets of points
-/// in `pockets`, until the wanted ones converged, in at most `steps` steps; the products it took.
+/// in `pockets`, until the wanted ones converged, in at most `steps` steps.
 pub(super) fn polish(
     operator: &Operator,
     cycle: &mut Cycle,
@@ -38,7 +48,7 @@ pub(super) fn polish(
     (wanted, steps): (&Wanted, usize),
     fresh: &mut Fresh,
     observer: &dyn Observer,
-) -> Result<usize> {
+) -> Result<Polished> {
     let (n, width, k) = (operator.n(), wanted.width(), wanted.pairs);
     let stride = 3 * width;
     let mut basis = Basis { v: vec![0.0; n * stride], stride, used: 0, t: vec![0.0; stride * stride] };
@@ -58,6 +68,7 @@ pub(super) fn polish(
         products += 1;
     }
     let mut values = basis.ritz(width, observer)?;
+    let mut converged = None;
     for step in 0..steps {
         let tolerance = wanted.tolerance_at(&values);
         let looked: Vec<usize> = (0..if step < ALL { width } else { (k + 1).min(width) }).collect();
@@ -65,6 +76,7 @@ pub(super) fn polish(
         products += 1;
         let mut active: Vec<usize> = (0..looked.len()).filter(|j| residuals[*j] > tolerance).collect();
         if active.iter().all(|j| *j >= k) {
+            converged = Some(residuals[..k].iter().fold(0.0f64, |most, r| most.max(*r)));
             break;
         }
         // Whole registers, as far as there are others that still change.
@@ -98,7 +110,7 @@ pub(super) fn polish(
     }
     let first: Vec<usize> = (0..width).collect();
     pack(&basis.v, stride, &first, |_| 1.0, x);
-    Ok(products)
+    Ok(Polished { products, values, converged })
 }
 
 impl Basis {

@@ -69,5 +69,5 @@ pub(super) fn start(
         }
     });
     // Half a product, rounded up.
-    Ok(Some(Begun { vectors: start, columns: width, products: 1 }))
+    Ok(Some(Begun { vectors: start, columns: width, products: 1, converged: None }))
 }

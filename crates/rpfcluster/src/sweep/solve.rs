@@ -155,7 +155,7 @@ impl<'a> Walk<'a> {
         let affinity = &self.affinity;
         let n = affinity.indptr().len() - 1;
         let columns = if n > sweep.k + 1 { sweep.k + 1 } else { sweep.k };
-        let hints = Hints { start, similarity: None };
+        let hints = Hints { start, ..Hints::default() };
         let mut dense_below = DENSE;
         let mut wide = embed(affinity, &sweep.spectral(columns, 0), &hints, &quiet);
         if n <= DENSE_RESCUE && wide.as_ref().is_ok_and(|e| !e.converged) {

@@ -180,7 +180,7 @@ impl Look {
         let few = embed(
             &self.affinity,
             &spectral,
-            &Hints { start: Some(&self.embedding), similarity: None },
+            &Hints { start: Some(&self.embedding), ..Hints::default() },
             quiet,
         )?;
         label(&self.affinity, &few, &spectral, quiet)
