@@ -33,14 +33,17 @@ pub fn eigen(spectrum: &Spectrum, ink: Ink, title: Option<&str>) -> String {
         let middle = (x(&chart, *k - 1) + x(&chart, *k)) / 2.0;
         let (from, to) = (chart.y(share(*last)), chart.y(share(*next)));
         let mark = ink.mark;
-        let beside = if middle > 520.0 { (middle - 8.0, "end") } else { (middle + 8.0, "start") };
+        // Eigenvalues fall: on the right there is room above the next dot, on the left below the last.
+        let center = (from + to) / 2.0 + 4.0;
+        let (beside, anchor, line) = if middle > 520.0 {
+            (middle - 8.0, "end", center.max(from + 18.0))
+        } else {
+            (middle + 8.0, "start", center.min(to - 10.0))
+        };
         let piece = format!(
             "<g class=\"gap\" style=\"fill:{mark}\"><path d=\"M{middle:.1} {from:.1}V{:.1}\" style=\"stroke:{mark};\
-             stroke-width:3\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{}\">gap {:.3}</text></g>",
+             stroke-width:3\"/><text x=\"{beside:.1}\" y=\"{line:.1}\" text-anchor=\"{anchor}\">gap {:.3}</text></g>",
             to.max(from + 1.0),
-            beside.0,
-            (from + to) / 2.0 + 4.0,
-            beside.1,
             last - next
         );
         chart.add(&piece);
@@ -74,6 +77,15 @@ mod tests {
         let drawn = eigen(&Spectrum { values: vec![1.0, 0.99, 0.5], k: 2 }, Ink::PAPER, Some("a < b"));
         assert!(drawn.contains("gap 0.490") && drawn.contains("a &lt; b"));
         assert_eq!(drawn.matches("<circle").count(), 3);
+        // Close eigenvalues: the words stand above the dot that they would cover.
+        let close = eigen(&Spectrum { values: vec![1.0, 0.5, 0.499, 0.0], k: 2 }, Ink::PAPER, None);
+        let after = |text: &str, name: &str| -> f64 {
+            let from = text.find(name).map_or(0, |at| at + name.len());
+            text[from..].split('"').next().and_then(|number| number.parse().ok()).unwrap_or(f64::NAN)
+        };
+        let words = &close[close.find("class=\"gap\"").unwrap_or(0)..];
+        let third = &close[close.find("data-at=\"2\"").unwrap_or(0)..];
+        assert!(after(words, " y=\"") <= after(third, "cy=\"") - 9.0, "{words}");
         let lonely = eigen(&Spectrum { values: vec![1.0], k: 1 }, Ink::PAGE, None);
         assert!(!lonely.contains("gap 0") && !lonely.contains("NaN"));
     }

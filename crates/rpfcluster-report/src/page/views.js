@@ -101,9 +101,11 @@ function eigen(k) {
   const [from, to] = [last, next].map((dot) => Number(dot.getAttribute("cy")));
   const [line, text] = gap.children;
   line.setAttribute("d", `M${x} ${from}V${Math.max(to, from + 1)}`);
+  // Eigenvalues fall: on the right there is room above the next dot, on the left below the last.
+  const center = (from + to) / 2 + 4;
   text.setAttribute("x", x > 520 ? x - 8 : x + 8);
   text.setAttribute("text-anchor", x > 520 ? "end" : "start");
-  text.setAttribute("y", (from + to) / 2 + 4);
+  text.setAttribute("y", x > 520 ? Math.max(center, from + 18) : Math.min(center, to - 10));
   text.textContent = `gap ${(Number(last.dataset.value) - Number(next.dataset.value)).toFixed(3)}`;
 }
 
