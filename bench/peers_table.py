@@ -139,12 +139,21 @@ def _done(found: dict[tuple[str, str, int], Line], work: str, method: str, n: in
     return line
 
 
+def _up_to(found: dict[tuple[str, str, int], Line], work: str, method: str, n: int) -> Line:
+    """Return what was measured at this size, or where the method failed before it: larger sizes are not tried."""
+    mine = [line for line in found.values() if (line["work"], line["method"]) == (work, method) and line["n"] <= n]
+    for line in mine:
+        if line["n"] == n or "failed" in line:
+            return line
+    raise KeyError(method)
+
+
 def _faster(work: str, n: int, ours: str, theirs: str, times: float) -> Judge:
     def judge(found: dict[tuple[str, str, int], Line]) -> tuple[str, bool | None]:
-        mine, other = _done(found, work, ours, n), found[work, theirs, n]
+        mine, other = _done(found, work, ours, n), _up_to(found, work, theirs, n)
         if "failed" in other:
             ratio = (_limit(other) or 0.0) / mine["seconds"]
-            seen = f"{theirs}: {other['failed']}, so over {ratio:.0f} times"
+            seen = f"{theirs}: {other['failed']} at {other['n']:,} rows, so over {ratio:.0f} times"
             # A peer that ran out of memory has no time to be compared with.
             return seen, True if ratio >= times else None
         ratio = other["seconds"] / mine["seconds"]
