@@ -141,11 +141,11 @@ def _done(found: dict[tuple[str, str, int], Line], work: str, method: str, n: in
 
 def _up_to(found: dict[tuple[str, str, int], Line], work: str, method: str, n: int) -> Line:
     """Return what was measured at this size, or where the method failed before it: larger sizes are not tried."""
-    mine = [line for line in found.values() if (line["work"], line["method"]) == (work, method) and line["n"] <= n]
-    for line in mine:
-        if line["n"] == n or "failed" in line:
-            return line
-    raise KeyError(method)
+    failed = (found[key] for key in found if key[:2] == (work, method) and key[2] < n and "failed" in found[key])
+    line = found.get((work, method, n)) or next(failed, None)
+    if line is None:
+        raise KeyError(method)
+    return line
 
 
 def _faster(work: str, n: int, ours: str, theirs: str, times: float) -> Judge:
