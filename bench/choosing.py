@@ -15,8 +15,9 @@ from typing import Any
 
 import isolate
 import record
+from choosing_best import BEST, OTHERS, of_other_seeds
 from choosing_picture import draw
-from choosing_table import BEST, tables
+from choosing_table import tables
 from methods import SEEDLESS
 
 METHODS = (
@@ -132,7 +133,8 @@ def main() -> None:
             measure(which, list(asked.methods), list(range(asked.seeds)), asked.limit, known)
     last = record.last("choosing", KEY, _ours)
     lines = [line for which in chosen for key, line in last.items() if key[:3] == which]
-    print(tables(lines, METHODS))
+    at = METHODS.index(BEST) + 1
+    print(tables(lines + of_other_seeds(lines), (*METHODS[:at], OTHERS, *METHODS[at:])))
     if asked.picture and lines:
         draw(lines, asked.picture)
 

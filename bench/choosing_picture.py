@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from choosing_table import AUTO, BEST, FIXED, averaged
+from choosing_best import BEST
+from choosing_table import AUTO, FIXED, averaged
 
 PEERS = {
     "KMeans": ("s", "#E69F00"),

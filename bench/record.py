@@ -108,6 +108,7 @@ def kept(
 
     What is not `ours` does not change with our sources, and counts whatever they were.
     """
+    commit()  # as it is now: sources may be edited while a long run is under way
     key, of = tuple(key), of or source()
     lines = (line for line in _lines(name) if line["source"] == of or not ours(line))
     return {tuple(line.get(k) for k in key): line for line in lines}

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from methods import METHODS, AbsentError, rpf
+from methods import METHODS, AbsentError
 
 # What is quicker than this is timed three times and the median taken.
 QUICK = 10.0
@@ -85,7 +85,10 @@ def predict(job: dict[str, Any], X: Any, y: Any, seed: int) -> None:
 
 
 def best(job: dict[str, Any], X: Any, y: Any, seed: int) -> None:
-    """Run every setting that auto tried, as if it had been given, and tell the best by labels, and all."""
+    """Run every setting that auto tried, as if it had been given, and tell the best by labels, and all.
+
+    One forest serves: what comes out is what a fit with that setting gives.
+    """
     from rpfcluster import RPFCluster
 
     clock = time.perf_counter()
@@ -96,7 +99,7 @@ def best(job: dict[str, Any], X: Any, y: Any, seed: int) -> None:
         numbers = dict(candidate["affinity"])
         given = {"affinity": numbers.pop("kind"), "min_samples_split": candidate["min_node"]}
         given |= {"n_neighbors" if name == "top" else name: value for name, value in numbers.items()}
-        labels = rpf(tune=False, **given)(X, job["k"], seed)
+        labels = auto.recut(tune=False, **given).labels_
         grid.append({"setting": given, "agreement": candidate["agreement"], **scores(labels, y)})
     winner = max(grid, key=lambda run: run["ari"])
     found = {name: winner[name] for name in ("setting", "ari", "nmi", "rho_c")}

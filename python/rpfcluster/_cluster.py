@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, clone
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -71,10 +71,12 @@ class SpectralBase(TransformerMixin, BaseEstimator):  # type: ignore[misc, unuse
 
     def _fit_cluster(self, X: Any, k: int, **more: Any) -> None:
         params = json.dumps({**self._params(k), **more})
-        limit = None if self.memory_limit is None else whole(self.memory_limit, "memory_limit", 1)
-        progress = progress_of(self.verbose)
-        self._cluster = _rpfcluster.Cluster.fit(native(X), params, threads_of(self.n_jobs), limit, progress)
+        how = threads_of(self.n_jobs), self._limit(), progress_of(self.verbose)
+        self._cluster = _rpfcluster.Cluster.fit(native(X), params, *how)
         self._affinity_matrix: Any = None
+
+    def _limit(self) -> int | None:
+        return None if self.memory_limit is None else whole(self.memory_limit, "memory_limit", 1)
 
     @property
     def chosen_(self) -> dict[str, Any]:
@@ -256,21 +258,70 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
 
     def fit(self, X: Any, y: Any = None) -> RPFCluster:
         """Cluster the rows of X (the matrix X itself, when precomputed); y is not used."""
+        k, how = self._asked()
+        if self.affinity == "precomputed":
+            if how["max_k"] is not None:
+                raise ValueError("n_clusters='auto' needs the rows themselves, not affinity='precomputed'")
+            return self._fit_precomputed(X, k, how["method"] or "kway")
+        X = check_data(self, X, reset=True, min_samples=2)
+        self._fit_cluster(X, k, **how)
+        self.__dict__.pop("_used", None)
+        return self._take(self._cluster, X.dtype)
+
+    def recut(self, **params: Any) -> RPFCluster:
+        """Return another clustering of the same rows, made with the forest this one has.
+
+        Growing is most of a fit; to try several numbers of clusters or other settings it need not be done again. Labels
+        are those a fit with these parameters would give.
+
+        Parameters
+        ----------
+        **params
+            What is to be different, by name; the rest is as here. What decides the forest (n_estimators, split,
+            direction, n_candidates, random_state) cannot be, nor can min_samples_split be below the one it was grown
+            with, and n_clusters must be a number.
+
+        Returns
+        -------
+        RPFCluster
+            Fitted; this one stays as it is.
+
+        Examples
+        --------
+        >>> from rpfcluster import RPFCluster
+        >>> from rpfcluster.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> three = RPFCluster(n_clusters=3, random_state=0).fit(X)
+        >>> two = three.recut(n_clusters=2)
+        >>> two.n_clusters_, three.n_clusters_
+        (2, 3)
+        """
+        cluster = self._placing()
+        if fixed := sorted({"n_estimators", "split", "direction", "n_candidates", "random_state"} & set(params)):
+            raise ValueError(f"recut keeps the forest, so {fixed[0]} cannot be changed; fit a new model")
+        other = clone(self).set_params(**params)
+        if other.affinity == "precomputed":
+            raise ValueError("recut cuts the similarity of the forest, so affinity cannot be 'precomputed'")
+        if is_auto(other.n_clusters, "n_clusters"):
+            raise ValueError("n_clusters='auto' needs the rows themselves; give recut a number, or fit a new model")
+        k, how = other._asked()
+        asked = json.dumps({**other._params(k), **how})
+        other._cluster = cluster.recut(asked, threads_of(other.n_jobs), other._limit(), progress_of(other.verbose))
+        other._affinity_matrix = None
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                setattr(other, name, getattr(self, name))
+        return other._take(other._cluster, self.embedding_.dtype)
+
+    def _asked(self) -> tuple[int, dict[str, Any]]:
+        """Name the number of clusters, and what only clustering is told; checked."""
         auto = is_auto(self.n_clusters, "n_clusters")
         most = whole(self.max_clusters, "max_clusters", 1) if auto else None
         k = 1 if auto else whole(self.n_clusters, "n_clusters", 1)
         method = one_of(self.method, "method", ("auto", "kway", "ncut"))
-        if self.affinity == "precomputed":
-            if auto:
-                raise ValueError("n_clusters='auto' needs the rows themselves, not affinity='precomputed'")
-            return self._fit_precomputed(X, k, "kway" if method == "auto" else method)
-        X = check_data(self, X, reset=True, min_samples=2)
-        chosen = None if method == "auto" else method
         # A word would be true whatever it says.
         tune = bool(check_scalar(self.tune, "tune", (bool, np.bool_, int)))
-        self._fit_cluster(X, k, max_k=most, tune=tune, method=chosen)
-        self.__dict__.pop("_used", None)
-        return self._take(self._cluster, X.dtype)
+        return k, {"max_k": most, "tune": tune, "method": None if method == "auto" else method}
 
     def _trees(self) -> dict[str, Any]:
         """Name the number of trees, or the most there may be."""

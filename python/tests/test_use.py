@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.cluster import DBSCAN
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score, make_scorer, rand_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
@@ -209,6 +210,50 @@ def test_what_is_left_open_is_chosen():
     fixed = RPFCluster(3, tune=False, random_state=0).fit(data)
     assert fixed.chosen_["evidence"]["settings"] is None
     assert fixed.chosen_["min_samples_split"] == 30
+
+
+def test_recut_is_a_fit_without_growing():
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    model = RPFCluster(3, n_estimators=60, random_state=4).fit(frame)
+    before = model.labels_.copy()
+    for other in (
+        {"n_clusters": 5},
+        {"tune": False, "affinity": "linear", "min_samples_split": 40},
+        {"tune": False, "power": 8.0, "n_neighbors": 20, "n_jobs": 1},
+    ):
+        recut, anew = model.recut(**other), clone(model).set_params(**other).fit(frame)
+        np.testing.assert_array_equal(recut.labels_, anew.labels_)
+        np.testing.assert_array_equal(recut.predict(frame), anew.predict(frame))
+        np.testing.assert_array_equal(recut.feature_names_in_, anew.feature_names_in_)
+        assert recut.get_params() == anew.get_params()
+        assert (recut.affinity_matrix_ != anew.affinity_matrix_).nnz == 0
+    np.testing.assert_array_equal(model.labels_, before)
+    assert pickle.loads(pickle.dumps(model.recut(n_clusters=2))).n_clusters_ == 2
+    assert model.recut().embedding_.dtype == np.float64
+    assert RPFCluster(3, random_state=0).fit(X.astype(np.float32)).recut(n_clusters=2).embedding_.dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"random_state": 1}, "recut keeps the forest, so random_state cannot be changed"),
+        ({"n_clusters": "auto"}, "n_clusters='auto' needs the rows"),
+        ({"affinity": "precomputed"}, "affinity cannot be 'precomputed'"),
+        ({"n_clusters": 200}, "only"),
+        ({"min_samples_split": 2, "tune": False}, "min_samples_split .* the forest was grown with"),
+        ({"colour": "red"}, "colour"),
+    ],
+)
+def test_what_recut_refuses(wrong, said):
+    with pytest.raises(ValueError, match=said):
+        FITTED[0].recut(**wrong)
+
+
+def test_recut_needs_a_forest():
+    with pytest.raises(ValueError, match="there is no forest"):
+        RPFCluster(2, affinity="precomputed", random_state=0).fit(np.ones((4, 4))).recut(n_clusters=3)
+    with pytest.raises(NotFittedError):
+        RPFCluster(2).recut(n_clusters=3)
 
 
 def test_plots():

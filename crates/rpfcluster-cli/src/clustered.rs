@@ -273,7 +273,12 @@ pub fn matrix_affinity(similarity: &Similarity) -> rpfcluster::Result<SparseAffi
 
 /// The affinity of a clustering, in words.
 pub fn affinity(fitted: &Fitted) -> String {
-    match *fitted.affinity() {
+    affinity_words(fitted.affinity())
+}
+
+/// An affinity with its numbers, in words.
+pub fn affinity_words(affinity: &AffinityParams) -> String {
+    match *affinity {
         AffinityParams::Linear => "linear".into(),
         AffinityParams::Paper { beta1, beta2, diagonal } => {
             let diagonal = resolve::word(&diagonal).unwrap_or_default();

@@ -19,6 +19,7 @@ mod resolve;
 mod session;
 mod summary;
 mod sweep_map;
+mod tried;
 
 fn main() -> std::process::ExitCode {
     exit::guarded(|| {

@@ -66,6 +66,13 @@ impl Session {
         }
     }
 
+    /// Tables of interest with `--verbose` only, as they are.
+    pub fn details(&self, text: &str) {
+        if self.verbose {
+            output::summary(text);
+        }
+    }
+
     /// Refuses what would not fit: `--memory-limit`, or what the machine has free.
     pub fn check_memory(&self, what: &str, needed: u64, remedy: &str) -> Outcome {
         let (limit, whose) = match (self.limit, available_bytes()) {

@@ -87,19 +87,18 @@ pub fn choices(clustered: &Clustered) -> Vec<(&'static str, String)> {
     }
     if let Some(settings) = evidence.settings.as_ref().filter(|s| s.candidates.len() > 1) {
         let best = &settings.candidates[0];
-        let stable = best.stability.map_or(String::new(), |s| format!(", halves of the forest {s:.2}"));
+        let tried = settings.candidates.len();
+        let halves = best.stability.map_or(String::new(), |s| format!("halves of the forest {s:.2}"));
         // Partitions in which a few clusters hold nearly all rows may be passed over.
         let passed = settings.candidates.iter().any(|c| c.agreement > best.agreement);
         let even = if passed { " of the more even ones" } else { "" };
-        lines.push((
-            "chosen",
-            format!(
-                "of {} settings the most agreed with{even}: {:.2}{stable} (1 is the same labels){}",
-                settings.candidates.len(),
-                best.agreement,
-                on(settings.sample)
-            ),
-        ));
+        let why = if settings.by_stability() {
+            format!("of {tried} settings the one that is found again best: {halves}")
+        } else {
+            format!("of {tried} settings the most agreed with{even}: {:.2}, {halves}", best.agreement)
+        };
+        let why = why.trim_end_matches(", ");
+        lines.push(("chosen", format!("{why} (1 is the same labels){}", on(settings.sample))));
     }
     lines
 }

@@ -172,3 +172,24 @@ fn interrupted_runs_leave_nothing() {
         assert_eq!(room.files(), before, "{line}");
     }
 }
+
+#[test]
+fn verbose_shows_what_was_tried() {
+    let room = Room::new();
+    let run = "cluster iris.csv -k auto --trees auto --label species -o l.csv";
+    let plain = room.rpf(run).done();
+    let verbose = room.rpf(&format!("{run} --verbose")).done();
+    for title in ["numbers of clusters tried", "sizes of the forest tried", "settings tried"] {
+        assert!(!plain.err.contains(title), "{}", plain.err);
+        let table =
+            verbose.err.split_once(title).unwrap_or_else(|| panic!("no {title} in {}", verbose.err)).1;
+        let rows: Vec<&str> = table.lines().skip(1).take_while(|line| !line.is_empty()).collect();
+        assert!(rows.len() > 2, "{rows:?}");
+        assert_eq!(rows.iter().filter(|row| row.starts_with('>')).count(), 1, "{rows:?}");
+    }
+    let settings = verbose.err.split_once("settings tried").unwrap().1;
+    let taken = settings.lines().find(|line| line.starts_with('>')).unwrap();
+    let similarity = verbose.err.lines().find(|line| line.starts_with("similarity  ")).unwrap();
+    let words = taken[2..].split("  ").next().unwrap();
+    assert!(similarity.contains(words), "{taken} is not {similarity}");
+}

@@ -48,6 +48,20 @@ impl Cluster {
         Ok(Cluster { inner })
     }
 
+    /// Clusters the same rows by other settings, without growing again.
+    #[pyo3(signature = (params, threads=None, memory_limit=None, progress=None))]
+    fn recut(
+        &self,
+        py: Python<'_>,
+        params: &str,
+        threads: Option<usize>,
+        memory_limit: Option<u64>,
+        progress: Progress,
+    ) -> PyResult<Self> {
+        let params = RpfCluster { threads, memory_limit, ..parse(params)? };
+        Ok(Cluster { inner: gate(py, progress, |o| self.inner.recut_observed(&params, o))? })
+    }
+
     /// The cluster of each training row, numbered by first appearance.
     #[getter]
     fn labels<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {

@@ -9,7 +9,7 @@ use crate::labels_file::{COLUMN, LabelsFile};
 use crate::model::{self, Meta};
 use crate::resolve::Clusters;
 use crate::session::Session;
-use crate::{engine, output, report, resolve, summary};
+use crate::{engine, output, report, resolve, summary, tried};
 
 /// Reads, clusters, writes, sums up.
 pub fn run(args: &ClusterArgs) -> Outcome {
@@ -33,6 +33,9 @@ pub fn run(args: &ClusterArgs) -> Outcome {
             rows(&session, args, &wanted)?
         };
         write(&session, args, &clustered)?;
+        if let Some(evidence) = clustered.evidence() {
+            session.details(&tried::tables(evidence));
+        }
         for sentence in summary::warnings(&clustered) {
             session.note(&sentence);
         }

@@ -227,22 +227,33 @@ pub fn evidence(report: &Report) -> String {
     if let Some(choice) = evidence.settings.as_ref().filter(|c| c.candidates.len() > 1) {
         let _ = write!(
             body,
-            "<p>Of {} settings the one was taken whose clusters those of all others agree with most (root mean square \
-             of the adjusted Rand index, 1 is the same clusters{}): settings fail in different ways, so what many of \
-             them find is more likely there. Clusters of which a few hold nearly all rows count less, unless most \
-             settings find them.</p>\n<div class=\"wide\"><table><tr><th>Similarity<th>min-node<th>Agreement<th>Sizes</tr>",
+            "<p>Of {} settings the one was taken {} (1 is the same clusters{}). {}</p>\n<div class=\"wide\"><table><tr>\
+             <th>Similarity<th>min-node<th>Agreement<th>Halves<th>Sizes</tr>",
             choice.candidates.len(),
-            on(choice.sample)
+            if choice.by_stability() {
+                "that two halves of the forest find again best"
+            } else {
+                "whose clusters those of all others agree with most"
+            },
+            on(choice.sample),
+            if choice.by_stability() {
+                "What the settings agree on most is not found again by halves of the forest, and so owes much to chance."
+            } else {
+                "Agreement is the root mean square of the adjusted Rand index: settings fail in different ways, so \
+                 what many of them find is more likely there. Clusters of which a few hold nearly all rows count \
+                 less, unless most settings find them."
+            }
         );
         for (at, c) in choice.candidates.iter().take(LISTED).enumerate() {
             let sizes: Vec<String> = c.sizes.iter().take(8).map(usize::to_string).collect();
             let class = if at == 0 { " class=\"most\"" } else { "" };
             let _ = writeln!(
                 body,
-                "<tr><td{class}>{}<td class=\"n\">{}<td class=\"n\">{:.3}<td class=\"n\">{}{}</tr>",
+                "<tr><td{class}>{}<td class=\"n\">{}<td class=\"n\">{:.3}<td class=\"n\">{}<td class=\"n\">{}{}</tr>",
                 setting(&c.affinity),
                 c.min_node,
                 c.agreement,
+                c.stability.map_or("–".into(), |s| format!("{s:.2}")),
                 sizes.join(" "),
                 if c.sizes.len() > 8 { " …" } else { "" }
             );

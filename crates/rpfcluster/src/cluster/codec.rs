@@ -139,6 +139,6 @@ impl Fitted {
         let setting = Setting { min_node: head.min_node, affinity: head.affinity, method: head.method };
         let cut = Cut { labels, embedding, regrouped: head.regrouped };
         let unknown = (Seconds::default(), Evidence::default());
-        Fitted::new(head.params, forest, setting, leaves, cut, unknown, observer)
+        Fitted::new(head.params, Arc::new(forest), setting, leaves, cut, unknown, observer)
     }
 }

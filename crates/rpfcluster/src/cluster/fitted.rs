@@ -23,7 +23,8 @@ const PART: usize = 1 << 18;
 #[derive(Debug)]
 pub struct Fitted {
     pub(crate) params: RpfCluster,
-    pub(crate) forest: Forest,
+    /// Shared with other cuts of the same rows.
+    pub(crate) forest: Arc<Forest>,
     pub(crate) setting: Setting,
     pub(crate) leaves: Arc<LeafMatrix>,
     pub(crate) labels: Vec<u32>,
@@ -43,7 +44,7 @@ pub struct Fitted {
 impl Fitted {
     pub(crate) fn new(
         params: RpfCluster,
-        forest: Forest,
+        forest: Arc<Forest>,
         setting: Setting,
         leaves: Arc<LeafMatrix>,
         cut: Cut,

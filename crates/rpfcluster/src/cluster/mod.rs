@@ -1,12 +1,14 @@
 //! RpfCluster: the only room that knows the whole walk, Points → Forest → LeafMatrix → Affinity → Embedding → Labels.
 //!
-//! `params` what can be said, `fit` the chain, `fitted` what comes out and its predict, `codec` bytes.
+//! `params` what can be said, `fit` the chain, `fitted` what comes out and its predict, `recut` other settings on the same
+//! forest, `codec` bytes.
 
 mod codec;
 pub(crate) mod fit;
 mod fitted;
 mod memory;
 mod params;
+mod recut;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -83,18 +85,7 @@ impl RpfCluster {
         let grown_at = evidence.settings.as_ref().map_or(base, |choice| choice.min_node);
         let forest = Forest::grow_observed(points, &params.forest_params(grown_at), observer)?;
         seconds.grow = clock.elapsed().as_secs_f64();
-        if params.tune && evidence.settings.is_none() {
-            let clock = Instant::now();
-            fit::check_distinct(&forest.leaves(), params.k, observer)?;
-            evidence.settings = Some(tune::choose(&forest, &params, observer)?);
-            seconds.tune += clock.elapsed().as_secs_f64();
-        }
-        let (min_node, affinity, method) = match &evidence.settings {
-            Some(choice) => (choice.min_node, choice.affinity, choice.method),
-            None => (grown_at, params.fixed_affinity(), params.method.unwrap_or_default()),
-        };
-        let setting = Setting { min_node, affinity, method };
-        fit_forest(params, forest, setting, evidence, seconds, observer)
+        fit_forest(params, Arc::new(forest), evidence, seconds, observer)
     }
 }
 
@@ -124,15 +115,34 @@ pub struct Evidence {
     pub settings: Option<Choice>,
 }
 
-/// Clusters the points of a grown forest.
+/// Clusters the points of a grown forest, after choosing what is open.
 fn fit_forest(
     params: RpfCluster,
-    forest: Forest,
-    setting: Setting,
-    evidence: Evidence,
+    forest: Arc<Forest>,
+    mut evidence: Evidence,
     mut seconds: Seconds,
     observer: &dyn Observer,
 ) -> Result<Fitted> {
+    if params.tune && evidence.settings.is_none() {
+        let clock = Instant::now();
+        fit::check_distinct(&forest.leaves(), params.k, observer)?;
+        evidence.settings = Some(tune::choose(&forest, &params, observer)?);
+        seconds.tune += clock.elapsed().as_secs_f64();
+    }
+    let setting = match &evidence.settings {
+        Some(choice) => {
+            Setting { min_node: choice.min_node, affinity: choice.affinity, method: choice.method }
+        }
+        None => {
+            // What nobody asked for cannot be smaller than the forest allows.
+            let least = if params.min_node.is_none() { forest.params().min_node } else { 0 };
+            Setting {
+                min_node: params.fixed_min_node(forest.n()).max(least),
+                affinity: params.fixed_affinity(),
+                method: params.method.unwrap_or_default(),
+            }
+        }
+    };
     let leaves = Arc::new(forest.leaves_at(setting.min_node)?);
     fit::check_distinct(&leaves, params.k, observer)?;
     let clock = Instant::now();

@@ -24,6 +24,9 @@ const EVEN: f64 = 0.5;
 /// Unless the settings agree as much as this: clusters that are uneven by nature are found by nearly all of them, loose rows
 /// are others with each.
 const BELIEVED: f64 = 0.75;
+/// A partition of which the halves of the forest find less than this is made by chance, whatever the others say; where
+/// something is found, most is.
+const REPRODUCED: f64 = 1.0 / 3.0;
 
 /// A setting that was tried, and what was found.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
@@ -34,7 +37,8 @@ pub struct Candidate {
     pub affinity: AffinityParams,
     /// Root mean square of the adjusted Rand index with the partitions of all other settings.
     pub agreement: f64,
-    /// Mean adjusted Rand index among the partitions of the whole forest and its two halves; the winner only.
+    /// Mean adjusted Rand index among the partitions of the whole forest and its two halves: of the winner, and of all
+    /// where that of the most agreed with is so low that it decides.
     pub stability: Option<f64>,
     /// Rows of each cluster, largest first.
     pub sizes: Vec<usize>,
@@ -51,8 +55,16 @@ pub struct Choice {
     pub method: Method,
     /// Rows the settings were tried on, when not all.
     pub sample: Option<usize>,
-    /// Everything that was tried, best first: by agreement, less where few of the clusters hold nearly all rows.
+    /// Everything that was tried, best first: by agreement, less where few of the clusters hold nearly all rows; by
+    /// stability where the halves of the forest do not find again what is most agreed with.
     pub candidates: Vec<Candidate>,
+}
+
+impl Choice {
+    /// Whether stability decided, because what the settings agree on most is not found again by halves of the forest.
+    pub fn by_stability(&self) -> bool {
+        self.candidates.iter().skip(1).any(|c| c.stability.is_some())
+    }
 }
 
 struct Tried {
@@ -106,18 +118,12 @@ pub(crate) fn choose(forest: &Forest, params: &RpfCluster, observer: &dyn Observ
     }
     agreements(&mut tried, observer)?;
     tried.sort_by(|a, b| b.weight().total_cmp(&a.weight()));
-    let half = forest.trees() / 2;
-    let winner = &mut tried[0];
-    if half > 0 {
-        let first = lab.partition(&winner.setting, 0..half);
-        let second = lab.partition(&winner.setting, half..forest.trees());
-        check(observer)?;
-        if let (Ok(first), Ok(second)) = (first, second) {
-            let apart = ari(&first, &second)?;
-            winner.stability =
-                Some((apart + ari(&first, &winner.labels)? + ari(&second, &winner.labels)?) / 3.0);
-        }
+    lab.stabilities(&mut tried[..1])?;
+    if tried[0].stability.is_some_and(|found| found < REPRODUCED) {
+        lab.stabilities(&mut tried[1..])?;
+        tried.sort_by(|a, b| b.found_again().total_cmp(&a.found_again()));
     }
+    let winner = &tried[0];
     observer.end(Stage::Tune);
     Ok(Choice {
         min_node: winner.setting.min_node,
@@ -131,11 +137,17 @@ pub(crate) fn choose(forest: &Forest, params: &RpfCluster, observer: &dyn Observ
 impl Tried {
     /// What the choice goes by.
     fn weight(&self) -> f64 {
-        if self.agreement >= BELIEVED {
-            self.agreement
-        } else {
-            self.agreement * (evenness(&self.sizes) / EVEN).min(1.0)
-        }
+        if self.agreement >= BELIEVED { self.agreement } else { self.agreement * self.even() }
+    }
+
+    /// What it goes by where agreement is chance.
+    fn found_again(&self) -> f64 {
+        self.stability.map_or(f64::NEG_INFINITY, |stability| stability * self.even())
+    }
+
+    /// 1, and less where a few of the clusters hold nearly all rows.
+    fn even(&self) -> f64 {
+        (evenness(&self.sizes) / EVEN).min(1.0)
     }
 
     fn shown(self) -> Candidate {
@@ -204,6 +216,28 @@ impl Bench<'_> {
             cut(&kept.leaves, affinity.as_ref(), &self.spectral, start, &mut seconds, &self.observer)?;
         kept.last = top.map(|top| (top, found.embedding));
         Ok(found.labels)
+    }
+
+    /// Fills in how far the two halves of the forest find what the whole found, where both can be cut.
+    fn stabilities(&mut self, tried: &mut [Tried]) -> Result<()> {
+        let (trees, half) = (self.forest.trees(), self.forest.trees() / 2);
+        if half == 0 {
+            return Ok(());
+        }
+        // One half after the other, since its counts serve all settings.
+        let [first, second] = [0..half, half..trees].map(|part| {
+            let labels = tried.iter().map(|t| self.partition(&t.setting, part.clone()).ok());
+            labels.collect::<Vec<_>>()
+        });
+        check(&self.observer)?;
+        for ((tried, first), second) in tried.iter_mut().zip(first).zip(second) {
+            if let (Some(first), Some(second)) = (first, second) {
+                let among =
+                    ari(&first, &second)? + ari(&first, &tried.labels)? + ari(&second, &tried.labels)?;
+                tried.stability = Some(among / 3.0);
+            }
+        }
+        Ok(())
     }
 }
 

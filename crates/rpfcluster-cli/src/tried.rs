@@ -1,0 +1,87 @@
+//! The tables of `--verbose`: every number of clusters, every size of the forest and every setting that was tried, with
+//! what decided between them.
+
+use rpfcluster::cluster::Evidence;
+
+use crate::clustered::affinity_words;
+
+/// Sizes of clusters shown of a setting.
+const SIZES: usize = 8;
+
+/// The tables as lines, each with what was taken marked; empty where nothing was left open.
+pub fn tables(evidence: &Evidence) -> String {
+    let mut text = String::new();
+    if let Some(k) = &evidence.k {
+        let rows = k.candidates.iter().map(|c| {
+            let cells = vec![
+                c.k.to_string(),
+                format!("{:.2}", c.gap),
+                format!("{:.2}", c.stability),
+                format!("{:.3}", c.score),
+            ];
+            (c.k == k.k, cells)
+        });
+        text += &table("numbers of clusters tried", &["clusters", "gap", "halves", "score"], rows.collect());
+    }
+    if let Some(trees) = &evidence.trees {
+        let rows = trees
+            .tried
+            .iter()
+            .map(|t| (t.trees == trees.trees, vec![t.trees.to_string(), format!("{:.2}", t.agreement)]));
+        text += &table("sizes of the forest tried", &["trees", "halves"], rows.collect());
+    }
+    if let Some(settings) = evidence.settings.as_ref().filter(|s| s.candidates.len() > 1) {
+        let rows = settings.candidates.iter().enumerate().map(|(at, c)| {
+            let mut sizes: Vec<String> = c.sizes.iter().take(SIZES).map(usize::to_string).collect();
+            if c.sizes.len() > SIZES {
+                sizes.push("…".into());
+            }
+            let cells = vec![
+                affinity_words(&c.affinity),
+                c.min_node.to_string(),
+                format!("{:.2}", c.agreement),
+                c.stability.map_or("-".into(), |s| format!("{s:.2}")),
+                sizes.join(" "),
+            ];
+            (at == 0, cells)
+        });
+        text += &table(
+            "settings tried",
+            &["similarity", "min-node", "agreement", "halves", "sizes"],
+            rows.collect(),
+        );
+    }
+    text
+}
+
+/// One table: names above columns as wide as they must be, an arrow at the rows that were taken.
+fn table(title: &str, names: &[&str], rows: Vec<(bool, Vec<String>)>) -> String {
+    let widths: Vec<usize> = (0..names.len())
+        .map(|at| {
+            let cells = rows.iter().map(|(_, cells)| cells[at].chars().count());
+            cells.chain([names[at].len()]).max().unwrap_or_default()
+        })
+        .collect();
+    let line = |mark: &str, cells: &[String]| {
+        let padded = cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+        format!("{mark} {}", padded.collect::<Vec<_>>().join("  ")).trim_end().to_string() + "\n"
+    };
+    let head: Vec<String> = names.iter().map(ToString::to_string).collect();
+    let mut text = format!("{title}\n{}", line(" ", &head));
+    for (taken, cells) in &rows {
+        text += &line(if *taken { ">" } else { " " }, cells);
+    }
+    text + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_stand_under_their_names_and_what_was_taken_is_marked() {
+        let rows = vec![(false, vec!["50".into(), "0.91".into()]), (true, vec!["100".into(), "0.97".into()])];
+        let text = table("sizes of the forest tried", &["trees", "halves"], rows);
+        assert_eq!(text, "sizes of the forest tried\n  trees  halves\n  50     0.91\n> 100    0.97\n\n");
+    }
+}

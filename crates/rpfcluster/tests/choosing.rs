@@ -1,0 +1,62 @@
+//! What decides between settings: agreement, and where agreement is chance, what halves of the forest find again.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap in a test is a failed test")]
+
+mod common;
+
+use common::normals;
+use rpfcluster::metrics::Scores;
+use rpfcluster::tune::Choice;
+use rpfcluster::{Fitted, Points, RpfCluster};
+
+/// Two groups that differ in the first columns alone, by what a row's length in all others hides.
+fn hidden(n: usize, d: usize, telling: usize, apart: f64) -> (Vec<f64>, Vec<u32>) {
+    let mut values = normals(n, d, 3);
+    let truth: Vec<u32> = (0..n as u32).map(|row| row % 2).collect();
+    for (row, label) in values.chunks_exact_mut(d).zip(&truth) {
+        row[..telling].iter_mut().for_each(|x| *x += f64::from(*label) * apart);
+    }
+    (values, truth)
+}
+
+fn choice(fitted: &Fitted) -> &Choice {
+    fitted.evidence().settings.as_ref().unwrap()
+}
+
+#[test]
+fn where_agreement_is_chance_what_is_found_again_is_taken() {
+    let (n, d) = (1000, 200);
+    let (values, truth) = hidden(n, d, 10, 1.2);
+    let points = Points::new(&values, n, d).unwrap();
+    let ari = |fitted: &Fitted| Scores::new(fitted.labels(), &truth).unwrap().ari;
+    for seed in 0..3 {
+        let fitted = RpfCluster { k: 2, seed, ..Default::default() }.fit(&points).unwrap();
+        let choice = choice(&fitted);
+        assert!(choice.by_stability(), "{choice:?}");
+        let stability: Vec<f64> = choice.candidates.iter().map(|c| c.stability.unwrap()).collect();
+        assert!(stability[1..].iter().all(|other| *other <= stability[0]), "{stability:?}");
+        let agreed = choice.candidates.iter().max_by(|a, b| a.agreement.total_cmp(&b.agreement)).unwrap();
+        let given =
+            RpfCluster { k: 2, seed, tune: false, min_node: Some(agreed.min_node), ..Default::default() };
+        let given = match agreed.affinity {
+            rpfcluster::AffinityParams::TopK { top, power } => {
+                RpfCluster { top: Some(top), power: Some(power), ..given }
+            }
+            other => panic!("{other:?}"),
+        };
+        let by_agreement = ari(&fitted.recut(&given).unwrap());
+        assert!(ari(&fitted) > 0.2 && ari(&fitted) > by_agreement, "{} {by_agreement}", ari(&fitted));
+    }
+}
+
+#[test]
+fn where_something_is_found_agreement_decides() {
+    let (values, truth) = hidden(600, 4, 2, 6.0);
+    let points = Points::new(&values, 600, 4).unwrap();
+    let fitted = RpfCluster { k: 2, ..Default::default() }.fit(&points).unwrap();
+    let choice = choice(&fitted);
+    assert!(!choice.by_stability());
+    assert!(choice.candidates[0].stability.unwrap() > 0.9);
+    assert!(choice.candidates[1..].iter().all(|c| c.stability.is_none()));
+    assert_eq!(Scores::new(fitted.labels(), &truth).unwrap().ari, 1.0);
+}
