@@ -296,17 +296,19 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         >>> two.n_clusters_, three.n_clusters_
         (2, 3)
         """
-        cluster = self._placing()
+        check_is_fitted(self)
+        if "_cluster" not in vars(self):
+            raise ValueError("recut needs a forest; with affinity='precomputed' there is none")
         if fixed := sorted({"n_estimators", "split", "direction", "n_candidates", "random_state"} & set(params)):
             raise ValueError(f"recut keeps the forest, so {fixed[0]} cannot be changed; fit a new model")
-        other = clone(self).set_params(**params)
+        other: RPFCluster = clone(self).set_params(**params)
         if other.affinity == "precomputed":
             raise ValueError("recut cuts the similarity of the forest, so affinity cannot be 'precomputed'")
         if is_auto(other.n_clusters, "n_clusters"):
             raise ValueError("n_clusters='auto' needs the rows themselves; give recut a number, or fit a new model")
         k, how = other._asked()
-        asked = json.dumps({**other._params(k), **how})
-        other._cluster = cluster.recut(asked, threads_of(other.n_jobs), other._limit(), progress_of(other.verbose))
+        asked, running = json.dumps({**other._params(k), **how}), (other._limit(), progress_of(other.verbose))
+        other._cluster = self._cluster.recut(asked, threads_of(other.n_jobs), *running)
         other._affinity_matrix = None
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self, name):

@@ -250,8 +250,9 @@ def test_what_recut_refuses(wrong, said):
 
 
 def test_recut_needs_a_forest():
-    with pytest.raises(ValueError, match="there is no forest"):
-        RPFCluster(2, affinity="precomputed", random_state=0).fit(np.ones((4, 4))).recut(n_clusters=3)
+    blocks = np.kron(np.eye(2), np.ones((3, 3))) + 0.1
+    with pytest.raises(ValueError, match="recut needs a forest"):
+        RPFCluster(2, affinity="precomputed", random_state=0).fit(blocks).recut(n_clusters=3)
     with pytest.raises(NotFittedError):
         RPFCluster(2).recut(n_clusters=3)
 
