@@ -16,7 +16,7 @@ pub fn tables(evidence: &Evidence) -> String {
             let cells = vec![
                 c.k.to_string(),
                 format!("{:.2}", c.gap),
-                format!("{:.2}", c.stability),
+                two_digits(c.stability),
                 format!("{:.3}", c.score),
             ];
             (c.k == k.k, cells)
@@ -27,7 +27,7 @@ pub fn tables(evidence: &Evidence) -> String {
         let rows = trees
             .tried
             .iter()
-            .map(|t| (t.trees == trees.trees, vec![t.trees.to_string(), format!("{:.2}", t.agreement)]));
+            .map(|t| (t.trees == trees.trees, vec![t.trees.to_string(), two_digits(t.agreement)]));
         text += &table("sizes of the forest tried", &["trees", "halves"], rows.collect());
     }
     if let Some(settings) = evidence.settings.as_ref().filter(|s| s.candidates.len() > 1) {
@@ -39,8 +39,8 @@ pub fn tables(evidence: &Evidence) -> String {
             let cells = vec![
                 affinity_words(&c.affinity),
                 c.min_node.to_string(),
-                format!("{:.2}", c.agreement),
-                c.stability.map_or("-".into(), |s| format!("{s:.2}")),
+                two_digits(c.agreement),
+                c.stability.map_or("-".into(), two_digits),
                 sizes.join(" "),
             ];
             (at == 0, cells)
@@ -52,6 +52,11 @@ pub fn tables(evidence: &Evidence) -> String {
         );
     }
     text
+}
+
+/// Without the minus of what rounds to nothing.
+fn two_digits(value: f64) -> String {
+    format!("{:.2}", (value * 100.0).round() / 100.0 + 0.0)
 }
 
 /// One table: names above columns as wide as they must be, an arrow at the rows that were taken.
@@ -77,6 +82,11 @@ fn table(title: &str, names: &[&str], rows: Vec<(bool, Vec<String>)>) -> String 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_has_no_sign() {
+        assert_eq!([-0.004, 0.996, -0.25].map(two_digits), ["0.00", "1.00", "-0.25"]);
+    }
 
     #[test]
     fn columns_stand_under_their_names_and_what_was_taken_is_marked() {

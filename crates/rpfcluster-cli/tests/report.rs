@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Room, shape_csv};
+use common::{Room, numbers, shape_csv};
 use rpfcluster_data::shapes::Shape;
 
 fn page(room: &Room, line: &str) -> String {
@@ -192,4 +192,21 @@ fn small_and_odd_data_have_a_page_too() {
         }
         ["r.html", "l.csv"].iter().for_each(|f| drop(std::fs::remove_file(room.path(f))));
     }
+}
+
+#[test]
+fn where_agreement_is_chance_summary_and_page_say_what_decided() {
+    let room = Room::new();
+    let values: Vec<String> = numbers().take(300 * 60).map(|x| x.to_string()).collect();
+    let rows: Vec<String> = values.chunks(60).map(|row| row.join(",")).collect();
+    room.put("noise.csv", rows.join("\n"));
+    let run = room.rpf("cluster noise.csv -k 2 --trees 50 --report page.html -o l.csv").done();
+    assert!(run.err.contains("the one that is found again best: halves of the forest"), "{}", run.err);
+    assert!(run.err.contains("the structure is weak"), "{}", run.err);
+    let page = String::from_utf8(room.bytes("page.html")).unwrap();
+    assert!(page.contains("that two halves of the forest find again best"));
+    assert!(!page.contains("agree with most"));
+    let plain = room.rpf("cluster iris.csv --label species -k 3 --report page.html -o l.csv").done();
+    assert!(plain.err.contains("the most agreed with"), "{}", plain.err);
+    assert!(String::from_utf8(room.bytes("page.html")).unwrap().contains("agree with most"));
 }

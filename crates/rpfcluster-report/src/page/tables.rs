@@ -253,7 +253,7 @@ pub fn evidence(report: &Report) -> String {
                 setting(&c.affinity),
                 c.min_node,
                 c.agreement,
-                c.stability.map_or("–".into(), |s| format!("{s:.2}")),
+                c.stability.map_or("–".into(), |s| format!("{:.2}", (s * 100.0).round() / 100.0 + 0.0)),
                 sizes.join(" "),
                 if c.sizes.len() > 8 { " …" } else { "" }
             );
