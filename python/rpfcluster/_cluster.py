@@ -138,7 +138,8 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         The most that "auto" may choose.
     tune : bool, default=True
         Whether settings are tried for what is left at "auto", and the one taken that agrees most with the others (where
-        halves of the forest find nothing of that, the one they find again best); no labels are used. Otherwise what is left open takes fixed defaults.
+        halves of the forest find nothing of that, the one they find again best); no labels are used. Otherwise what
+        is left open takes fixed defaults.
     affinity : {"auto", "paper", "linear", "top-k", "precomputed"}, default="auto"
         What is cut. "top-k": each row's strongest neighbours, the similarity raised to ``power``. "paper": the
         similarity with values below ``beta1`` pruned, then exponential with bandwidth ``beta2``. "linear": the
