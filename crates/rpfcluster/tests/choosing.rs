@@ -60,3 +60,19 @@ fn where_something_is_found_agreement_decides() {
     assert!(choice.candidates[1..].iter().all(|c| c.stability.is_none()));
     assert_eq!(Scores::new(fitted.labels(), &truth).unwrap().ari, 1.0);
 }
+
+#[test]
+fn clusters_stay_whole_where_fewer_are_asked_for() {
+    // Nine far groups in a square and two clusters: halves of the forest unite them in other ways.
+    let n = 900;
+    let mut values = normals(n, 2, 8);
+    for (at, row) in values.chunks_exact_mut(2).enumerate() {
+        row[0] += (at % 3) as f64 * 100.0;
+        row[1] += (at / 3 % 3) as f64 * 100.0;
+    }
+    let points = Points::new(&values, n, 2).unwrap();
+    for seed in 0..4 {
+        let fitted = RpfCluster { k: 2, seed, ..Default::default() }.fit(&points).unwrap();
+        assert!((0..n).all(|row| fitted.labels()[row] == fitted.labels()[row % 9]), "seed {seed}");
+    }
+}

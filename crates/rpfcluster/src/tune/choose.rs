@@ -22,9 +22,9 @@ const TRIAL_ITERATIONS: usize = 400;
 /// lose weight with what they lack: there a few rows that hang loose have taken most of the K.
 const EVEN: f64 = 0.5;
 /// Unless the settings agree as much as this: clusters that are uneven by nature are found by nearly all of them, loose rows
-/// are others with each.
+/// are others with each. Nor is it chance then, whatever halves of the forest say.
 const BELIEVED: f64 = 0.75;
-/// A partition of which the halves of the forest find less than this is made by chance, whatever the others say; where
+/// A partition of which the halves of the forest find less than this is made by chance, unless it is believed; where
 /// something is found, most is.
 const REPRODUCED: f64 = 1.0 / 3.0;
 
@@ -119,7 +119,9 @@ pub(crate) fn choose(forest: &Forest, params: &RpfCluster, observer: &dyn Observ
     agreements(&mut tried, observer)?;
     tried.sort_by(|a, b| b.weight().total_cmp(&a.weight()));
     lab.stabilities(&mut tried[..1])?;
-    if tried[0].stability.is_some_and(|found| found < REPRODUCED) {
+    // With fewer clusters asked for than there are, halves unite others, but nearly all settings keep each whole.
+    let believed = tried[0].agreement >= BELIEVED;
+    if !believed && tried[0].stability.is_some_and(|found| found < REPRODUCED) {
         lab.stabilities(&mut tried[1..])?;
         tried.sort_by(|a, b| b.found_again().total_cmp(&a.found_again()));
     }
