@@ -280,7 +280,8 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         **params
             What is to be different, by name; the rest is as here. What decides the forest (n_estimators, split,
             direction, n_candidates, random_state) cannot be, nor can min_samples_split be below the one it was grown
-            with, and n_clusters must be a number.
+            with, and n_clusters must be a number. Beyond 100,000 rows give ``tune=False`` as well: a fit tries settings
+            on a sample of the rows, here they are tried on all of them, which takes longer and may choose otherwise.
 
         Returns
         -------

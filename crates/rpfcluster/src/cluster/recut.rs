@@ -13,7 +13,8 @@ impl Fitted {
     /// would give.
     ///
     /// What decides the forest (trees, split, direction, candidates, seed) stays as it is, whatever `params` says, and
-    /// `min_node` cannot be below the one it was grown with.
+    /// `min_node` cannot be below the one it was grown with. Beyond 100,000 rows a fit tries settings on a sample of them;
+    /// here they are tried on the whole forest, which may choose otherwise and takes longer: better give them there.
     ///
     /// ```
     /// use rpfcluster::{Points, RpfCluster};
