@@ -1,11 +1,11 @@
 //! What came out of a clustering, whatever it was made from: a table that went the whole walk, or a similarity matrix
 //! that came in at Affinity. Summary, JSON and report are made from this alone.
 
+use rpfcluster::Evidence;
 use rpfcluster::affinity::SparseAffinity;
-use rpfcluster::cluster::Evidence;
 use rpfcluster::metrics::{Contingency, Scores};
 use rpfcluster::spectral::{self, Embedding, Method, Solver, SpectralParams};
-use rpfcluster::{AffinityParams, Fitted, RpfCluster};
+use rpfcluster::{AffinityParams, Fitted, RpfCluster, Silent};
 use rpfcluster_data::{Labels, Preparation, Similarity, Table, read_similarity};
 use serde_json::{Map, Value, json};
 
@@ -221,7 +221,7 @@ impl Clustered {
     /// How firmly the forest puts each row into its cluster, from 0 to 1.
     pub fn confidence(&self) -> Option<Vec<f64>> {
         match &self.basis {
-            Basis::Rows { fitted, .. } => Some(fitted.confidence()),
+            Basis::Rows { fitted, .. } => fitted.confidence(&Silent).ok(),
             Basis::Matrix { .. } => None,
         }
     }
@@ -268,7 +268,7 @@ fn check_dense(session: &Session, n: usize, solver: Solver) -> Outcome {
 /// A checked matrix as the spectral step takes it.
 pub fn matrix_affinity(similarity: &Similarity) -> rpfcluster::Result<SparseAffinity> {
     let Similarity { n, indptr, indices, data } = similarity.clone();
-    SparseAffinity::precomputed_sparse(indptr, indices, data, n)
+    SparseAffinity::precomputed_sparse(indptr, indices, data, n, &Silent)
 }
 
 /// The affinity of a clustering, in words.

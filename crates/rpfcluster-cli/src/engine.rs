@@ -2,7 +2,7 @@
 //! single or double precision.
 
 use rpfcluster::kernel::{Neighbors, Reranked, rerank};
-use rpfcluster::{Fitted, Forest, ForestParams, LeafCodes, Points, Real, RpfCluster, Silent};
+use rpfcluster::{Fitted, Forest, ForestParams, LeafIds, Points, Real, RpfCluster, Silent};
 use rpfcluster_data::{Frame, Preparation, Table, Values, read_frame};
 
 use crate::args::DataArgs;
@@ -78,7 +78,7 @@ pub fn grow(session: &Session, table: &Table, params: &ForestParams) -> Outcome<
     let remedy = "take fewer --trees, fewer rows, or raise --memory-limit";
     session.check_memory(&format!("a forest of {trees} trees over {n} rows"), needed, remedy)?;
     let grown = session.clock.time("grow", || {
-        with_points!(table, |points| Forest::grow_observed(points, params, &session.progress)
+        with_points!(table, |points| Forest::grow(points.observed(&session.progress), params)
             .map_err(Failure::from))
     })?;
     Ok(grown)
@@ -95,7 +95,7 @@ pub fn fit(session: &Session, table: &Table, params: &RpfCluster) -> Outcome<Fit
     let what = format!("clustering {} rows with {} trees", table.n, params.trees);
     session.check_memory(&what, needed, "take fewer --trees, fewer rows, or raise --memory-limit")?;
     let fitted = with_points!(table, |points| params
-        .fit_observed(points, &session.progress)
+        .fit(points.observed(&session.progress))
         .map_err(|e| Failure::of_file(&table.source, e)))?;
     let seconds = fitted.seconds();
     session.clock.book("grow", seconds.grow);
@@ -112,16 +112,16 @@ pub fn fit(session: &Session, table: &Table, params: &RpfCluster) -> Outcome<Fit
 pub fn predict(session: &Session, fitted: &Fitted, table: &Table) -> Outcome<Vec<u32>> {
     session.clock.time("predict", || {
         with_points!(table, |points| fitted
-            .predict_observed(points, &session.progress)
+            .predict(points.observed(&session.progress))
             .map_err(|e| Failure::of_file(&table.source, e)))
     })
 }
 
 /// Sends the rows of a table down a grown forest.
-pub fn route(session: &Session, forest: &Forest, table: &Table) -> Outcome<LeafCodes> {
+pub fn route(session: &Session, forest: &Forest, table: &Table) -> Outcome<LeafIds> {
     session.clock.time("route", || {
         with_points!(table, |points| forest
-            .route_observed(points, &session.progress)
+            .route(points.observed(&session.progress))
             .map_err(|e| Failure::of_file(&table.source, e)))
     })
 }
@@ -129,7 +129,7 @@ pub fn route(session: &Session, forest: &Forest, table: &Table) -> Outcome<LeafC
 /// Measures the candidates of every row and keeps the `k` nearest.
 pub fn nearest(session: &Session, table: &Table, candidates: &Neighbors, k: usize) -> Outcome<Reranked> {
     session.clock.time("rerank", || {
-        with_points!(table, |points| rerank(points, points, candidates, k).map_err(Failure::from))
+        with_points!(table, |points| rerank(points, points, candidates, k, &Silent).map_err(Failure::from))
     })
 }
 

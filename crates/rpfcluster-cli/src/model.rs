@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use rpfcluster::model::Container;
+use rpfcluster::model_file::Container;
 use rpfcluster::{Fitted, Forest, Silent};
 use rpfcluster_data::{Preparation, Table};
 use serde::{Deserialize, Serialize};
@@ -138,7 +138,7 @@ pub fn load(path: &Path) -> Outcome<Model> {
         };
         Failure::data(format!("{name}: {problem}"))
     })?;
-    let container = Container::parse(&bytes).map_err(|e| Failure::of_file(&name, e))?;
+    let container = Container::parse(&bytes, &Silent).map_err(|e| Failure::of_file(&name, e))?;
     let held = if container.has("cluster") {
         Fitted::from_container(&container, &Silent).map(|fitted| Held::Clustering(Box::new(fitted)))
     } else {

@@ -1,7 +1,7 @@
 //! What every command carries through its run: how much it says, whom it asks to stop, where the time went, how many
 //! threads and how much memory it may use.
 
-use rpfcluster::{ForestParams, parallel};
+use rpfcluster::{ForestParams, thread_pool};
 use serde_json::{Map, Value, json};
 
 use crate::args::RunArgs;
@@ -37,7 +37,7 @@ impl Session {
 
     /// Does the work on the threads asked for.
     pub fn on_threads<T: Send>(&self, work: impl FnOnce() -> Outcome<T> + Send) -> Outcome<T> {
-        parallel::in_pool(self.threads, work)?
+        thread_pool::in_pool(self.threads, work)?
     }
 
     /// Threads asked for; `None` is one per core.

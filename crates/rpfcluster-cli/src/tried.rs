@@ -1,7 +1,7 @@
 //! The tables of `--verbose`: every number of clusters, every size of the forest and every setting that was tried, with
 //! what decided between them.
 
-use rpfcluster::cluster::Evidence;
+use rpfcluster::Evidence;
 
 use crate::clustered::affinity_words;
 

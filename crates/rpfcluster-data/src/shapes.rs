@@ -6,7 +6,7 @@
 use std::f64::consts::{PI, TAU};
 use std::str::FromStr;
 
-use rpfcluster::rng::{Purpose, Stream};
+use rpfcluster::random::{Purpose, Stream};
 
 use crate::error::DataError;
 

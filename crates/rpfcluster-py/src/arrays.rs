@@ -4,7 +4,7 @@
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use rpfcluster::observe::{Observer, check};
-use rpfcluster::{LeafCodes, Neighbors, Result, SparseKernel};
+use rpfcluster::{LeafIds, Neighbors, Result, SparseKernel};
 
 /// Pairs laid out before it is asked again.
 const PIECE: usize = 1 << 20;
@@ -124,7 +124,7 @@ impl Pairs {
 
 /// Leaf numbers row after row, each as `f(tree, leaf)`.
 pub fn by_rows<T: Copy + Default>(
-    codes: &LeafCodes,
+    codes: &LeafIds,
     observer: &dyn Observer,
     f: impl Fn(usize, u32) -> T,
 ) -> Result<Vec<T>> {

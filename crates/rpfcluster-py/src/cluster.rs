@@ -3,9 +3,9 @@
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use rpfcluster::affinity::{Affinity, SparseAffinity, Weights};
-use rpfcluster::model::Container;
-use rpfcluster::parallel::in_pool;
+use rpfcluster::affinity::{SparseAffinity, Weights};
+use rpfcluster::model_file::Container;
+use rpfcluster::thread_pool::in_pool;
 use rpfcluster::{AffinityParams, Fitted, Observer, RpfCluster};
 
 use crate::arrays::{Csr, CsrArrays, each};
@@ -44,7 +44,7 @@ impl Cluster {
     ) -> PyResult<Self> {
         let params = RpfCluster { threads, memory_limit, ..parse(params)? };
         let inner =
-            each_width!(table, view => gate(py, progress, |o| params.fit_observed(&view.points()?, o)))?;
+            each_width!(table, view => gate(py, progress, |o| params.fit(view.points()?.observed(o))))?;
         Ok(Cluster { inner })
     }
 
@@ -59,7 +59,7 @@ impl Cluster {
         progress: Progress,
     ) -> PyResult<Self> {
         let params = RpfCluster { threads, memory_limit, ..parse(params)? };
-        Ok(Cluster { inner: gate(py, progress, |o| self.inner.recut_observed(&params, o))? })
+        Ok(Cluster { inner: gate(py, progress, |o| self.inner.refit(&params, o))? })
     }
 
     /// The cluster of each training row, numbered by first appearance.
@@ -127,7 +127,7 @@ impl Cluster {
     #[pyo3(signature = (progress=None))]
     fn confidence<'py>(&self, py: Python<'py>, progress: Progress) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let threads = self.inner.params().threads;
-        Ok(gate(py, progress, |o| in_pool(threads, || self.inner.confidence_observed(o))?)?.into_pyarray(py))
+        Ok(gate(py, progress, |o| in_pool(threads, || self.inner.confidence(o))?)?.into_pyarray(py))
     }
 
     /// The report page; `about` is the JSON of what Python knows, `table` the rows it was fitted on.
@@ -151,7 +151,7 @@ impl Cluster {
         progress: Progress,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let labels = each_width!(table, view => gate(py, progress, |o| {
-            self.inner.predict_observed(&view.points()?, o)
+            self.inner.predict(view.points()?.observed(o))
         }))?;
         Ok(signed(py, &labels))
     }
@@ -165,7 +165,7 @@ impl Cluster {
         progress: Progress,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let rows = each_width!(table, view => gate(py, progress, |o| {
-            self.inner.transform_observed(&view.points()?, o)
+            self.inner.transform(view.points()?.observed(o))
         }))?;
         let k = self.inner.embedding().k();
         let n = rows.len() / k;
@@ -181,14 +181,14 @@ impl Cluster {
             in_pool(self.inner.params().threads, || {
                 let matrix = match affinity {
                     AffinityParams::Linear => {
-                        return Ok((0.0, Csr::of_kernel(&leaves.sparse_observed(0.0, o)?, o)?));
+                        return Ok((0.0, Csr::of_kernel(&leaves.sparse(0.0, o)?, o)?));
                     }
                     AffinityParams::Paper { beta1, beta2, diagonal } => {
-                        let kernel = leaves.sparse_observed(beta1, o)?;
-                        SparseAffinity::paper_observed(&kernel, beta2, diagonal, o)?
+                        let kernel = leaves.sparse(beta1, o)?;
+                        SparseAffinity::paper(&kernel, beta2, diagonal, o)?
                     }
                     AffinityParams::TopK { top, power } => {
-                        SparseAffinity::top_k_observed(&leaves.top_k_observed(top, o)?, top, power, o)?
+                        SparseAffinity::top_k(&leaves.top_k(top, o)?, top, power, o)?
                     }
                 };
                 let values = match matrix.weights() {
@@ -216,7 +216,7 @@ impl Cluster {
     #[staticmethod]
     #[pyo3(signature = (bytes, threads=None))]
     fn from_bytes(py: Python<'_>, bytes: &[u8], threads: Option<usize>) -> PyResult<Self> {
-        let read = |o: &dyn Observer| Fitted::from_container(&Container::parse_observed(bytes, o)?, o);
+        let read = |o: &dyn Observer| Fitted::from_container(&Container::parse(bytes, o)?, o);
         Ok(Cluster::new(gate(py, None, read)?, threads))
     }
 

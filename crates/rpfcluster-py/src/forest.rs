@@ -3,10 +3,10 @@
 use numpy::{Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use rpfcluster::kernel::rerank_observed;
-use rpfcluster::model::Container;
-use rpfcluster::parallel::in_pool;
-use rpfcluster::{Error, ForestParams, LeafCodes, LeafMatrix, Neighbors, Observer, Precision, Real};
+use rpfcluster::kernel::rerank;
+use rpfcluster::model_file::Container;
+use rpfcluster::thread_pool::in_pool;
+use rpfcluster::{Error, ForestParams, LeafIds, LeafMatrix, Neighbors, Observer, Precision, Real};
 
 use crate::arrays::{Csr, CsrArrays, PairArrays, Pairs, by_rows};
 use crate::data::{Table, View, each_width};
@@ -39,14 +39,16 @@ impl Forest {
         table: Option<Table<'_>>,
         threads: Option<usize>,
         progress: Progress,
-        work: impl FnOnce(&LeafMatrix, &LeafCodes, &dyn Observer) -> rpfcluster::Result<T> + Send,
+        work: impl FnOnce(&LeafMatrix, &LeafIds, &dyn Observer) -> rpfcluster::Result<T> + Send,
     ) -> PyResult<T> {
         let leaves = &self.leaves;
         match table {
-            None => gate(py, progress, |o| in_pool(threads, || work(leaves, leaves.codes_observed(o)?, o))?),
+            None => {
+                gate(py, progress, |o| in_pool(threads, || work(leaves, leaves.prepare_leaf_ids(o)?, o))?)
+            }
             Some(table) => each_width!(table, view => gate(py, progress, |o| {
                 in_pool(threads, || {
-                    let codes = self.inner.route_observed(&view.points()?, o)?;
+                    let codes = self.inner.route(view.points()?.observed(o))?;
                     work(leaves, &codes, o)
                 })?
             })),
@@ -60,11 +62,11 @@ impl Forest {
         (table, against): (Option<Table<'_>>, Option<Table<'_>>),
         threads: Option<usize>,
         progress: Progress,
-        work: impl FnOnce(&LeafMatrix, &LeafCodes, &dyn Observer) -> rpfcluster::Result<T> + Send,
+        work: impl FnOnce(&LeafMatrix, &LeafIds, &dyn Observer) -> rpfcluster::Result<T> + Send,
     ) -> PyResult<T> {
         let Some(against) = against else { return self.counted(py, table, threads, progress, work) };
         each_width!(against, view => self.counted(py, table, threads, progress, |leaves, codes, o| {
-            let others = self.inner.route_observed(&view.points()?, o)?;
+            let others = self.inner.route(view.points()?.observed(o))?;
             work(&leaves.of_rows(others, o)?, codes, o)
         }))
     }
@@ -79,7 +81,7 @@ impl Forest {
         progress: Progress,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (all, columns) = self.compared(py, tables, threads, progress, |leaves, codes, o| {
-            Ok((leaves.dense_of_observed::<R>(codes, threshold, o)?, leaves.n()))
+            Ok((leaves.dense_above::<R>(codes, threshold, o)?, leaves.n()))
         })?;
         let rows = all.len() / columns;
         Ok(all.into_pyarray(py).reshape([rows, columns])?.into_any())
@@ -101,7 +103,7 @@ impl Forest {
         let params: ForestParams = parse(params)?;
         let forest = each_width!(table, view => gate(py, progress, |o| {
             let points = view.points()?;
-            in_pool(threads, || rpfcluster::Forest::grow_observed(&points, &params, o))?
+            in_pool(threads, || rpfcluster::Forest::grow(points.observed(o), &params))?
         }))?;
         Ok(Forest::new(forest))
     }
@@ -208,7 +210,7 @@ impl Forest {
     ) -> PyResult<PairArrays<'py>> {
         let new = table.is_some();
         let pairs = self.counted(py, table, threads, progress, |leaves, codes, o| {
-            let found = if new { leaves.top_k_of(codes, k, o)? } else { leaves.top_k_observed(k, o)? };
+            let found = if new { leaves.top_k_of(codes, k, o)? } else { leaves.top_k(k, o)? };
             Pairs::of_neighbors(&found, o)
         })?;
         pairs.into_arrays(py)
@@ -266,7 +268,7 @@ impl Forest {
         let pairs = self.compared(py, (table, against), threads, progress, |leaves, codes, o| {
             let found = match new {
                 true => leaves.sparse_of(codes, threshold, o)?,
-                false => leaves.sparse_observed(threshold, o)?,
+                false => leaves.sparse(threshold, o)?,
             };
             Csr::of_kernel(&found, o)
         })?;
@@ -304,8 +306,7 @@ impl Forest {
     /// A forest from a model file's bytes, checked.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
-        let read =
-            |o: &dyn Observer| rpfcluster::Forest::from_container(&Container::parse_observed(bytes, o)?, o);
+        let read = |o: &dyn Observer| rpfcluster::Forest::from_container(&Container::parse(bytes, o)?, o);
         gate(py, None, read).map(Forest::new)
     }
 
@@ -338,13 +339,13 @@ impl Forest {
         in_pool(threads, || {
             let found: Neighbors = match &queries {
                 Some(new) => {
-                    let codes = self.inner.route_observed(new, observer)?;
+                    let codes = self.inner.route(new.observed(observer))?;
                     self.leaves.top_k_of(&codes, candidates, observer)?
                 }
-                None => self.leaves.top_k_observed(candidates, observer)?,
+                None => self.leaves.top_k(candidates, observer)?,
             };
             let rows = queries.as_ref().unwrap_or(&training);
-            let nearest = rerank_observed(rows, &training, &found, k, observer)?.neighbors;
+            let nearest = rerank(rows, &training, &found, k, observer)?.neighbors;
             Pairs::of_nearest(&nearest, k, observer)
         })?
     }

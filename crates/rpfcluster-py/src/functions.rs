@@ -9,8 +9,8 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use rpfcluster::affinity::SparseAffinity;
 use rpfcluster::metrics::Scores;
-use rpfcluster::parallel::in_pool;
 use rpfcluster::spectral::{SpectralParams, cluster};
+use rpfcluster::thread_pool::in_pool;
 use rpfcluster_data::Values;
 use rpfcluster_data::catalog::{Scaling, entries, find};
 use rpfcluster_data::shapes::Shape;
@@ -53,7 +53,7 @@ pub fn spectral<'py>(
     let affinity = if let Ok(dense) = matrix.extract::<PyReadonlyArray2<'_, f64>>() {
         let n = dense.shape()[0];
         let values = dense.as_slice()?;
-        gate(py, None, |o| SparseAffinity::precomputed_dense_observed(values, n, o))?
+        gate(py, None, |o| SparseAffinity::precomputed_dense(values, n, o))?
     } else {
         let (indptr, indices, values): (Bound<'_, PyAny>, Bound<'_, PyAny>, PyReadonlyArray1<'_, f64>) =
             matrix.extract()?;
@@ -61,7 +61,7 @@ pub fn spectral<'py>(
         let columns = whole_numbers(&indices, "indices")?;
         let values = values.as_slice()?.to_vec();
         let n = starts.len().saturating_sub(1);
-        gate(py, None, |o| SparseAffinity::precomputed_sparse_observed(starts, columns, values, n, o))?
+        gate(py, None, |o| SparseAffinity::precomputed_sparse(starts, columns, values, n, o))?
     };
     let (labels, e) = gate(py, progress, |o| in_pool(threads, || cluster(&affinity, &params, o))?)?;
     let used = to_json(&serde_json::json!({

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use rpfcluster::model::{Container, read};
+use rpfcluster::model_file::{Container, read};
 use rpfcluster::{Fitted, Observer};
 
 use crate::cluster::Cluster;
@@ -44,7 +44,7 @@ pub fn save_to(
 pub fn open_model<'py>(py: Python<'py>, path: PathBuf, threads: Option<usize>) -> PyResult<Opened<'py>> {
     let (forest, clustering, meta) = gate(py, None, |o| {
         let bytes = read(&path, o)?;
-        let file = Container::parse_observed(&bytes, o)?;
+        let file = Container::parse(&bytes, o)?;
         let meta = file.has(META).then(|| file.section(META).map(<[u8]>::to_vec)).transpose()?;
         if !file.has("cluster") {
             return Ok((rpfcluster::Forest::from_container(&file, o)?, None, meta));

@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use rpfcluster::parallel::in_pool;
+use rpfcluster::thread_pool::in_pool;
 use rpfcluster::{Error, Fitted, Observer, Points, Real};
 use rpfcluster_report::{Again, Basis, Classes, Columns, Subject, build, html, parameters};
 use serde::Deserialize;

@@ -1,6 +1,6 @@
 //! What a report says, apart from how it looks. Everything here is data that was computed; the page adds no figures.
 
-use rpfcluster::cluster::Evidence;
+use rpfcluster::Evidence;
 use rpfcluster::metrics::Scores;
 use serde::Serialize;
 

@@ -50,7 +50,7 @@ pub fn nine_points() -> Result<NinePoints> {
         matrix[i * 9 + i + 1] = s;
         matrix[(i + 1) * 9 + i] = s;
     }
-    let affinity = SparseAffinity::precomputed_dense(&matrix, 9)?;
+    let affinity = SparseAffinity::precomputed_dense(&matrix, 9, &Silent)?;
     let params = SpectralParams { k: 2, method: Method::Ncut, ..Default::default() };
     let (labels, embedding) = cluster(&affinity, &params, &Silent)?;
     let mut vector: Vec<f64> = (0..9).map(|i| embedding.row(i)[1] * embedding.degrees[i].sqrt()).collect();

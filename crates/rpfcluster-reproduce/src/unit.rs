@@ -83,7 +83,7 @@ impl Unit {
         observer: &dyn Observer,
     ) -> rpfcluster::Result<Run> {
         let comparison = effort.comparison(entry, self.seed);
-        let answer = rpfcluster::parallel::in_pool(effort.threads, || {
+        let answer = rpfcluster::thread_pool::in_pool(effort.threads, || {
             comparison.run(self.method, &table.data, table.d, &table.classes, observer)
         })??;
         Ok(Run {

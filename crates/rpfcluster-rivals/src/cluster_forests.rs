@@ -10,9 +10,9 @@
 use rayon::prelude::*;
 use rpfcluster::kmeans::relabel_by_first_appearance;
 use rpfcluster::observe::{Observer, Stage, check};
-use rpfcluster::rng::sample_rows;
+use rpfcluster::random::sample_rows;
 use rpfcluster::spectral::{Hints, Method, SpectralParams, embed, label};
-use rpfcluster::sweep::most_agreed_observed;
+use rpfcluster::sweep::most_agreed;
 use rpfcluster::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -214,7 +214,7 @@ impl ClusterForests {
         if let (true, Some(why)) = (found.is_empty(), problem) {
             return Err(why);
         }
-        let at = most_agreed_observed(&found, &vec![1; found.len()], found.len(), observer)?;
+        let at = most_agreed(&found, &vec![1; found.len()], found.len(), observer)?;
         Ok((found.swap_remove(at), used[at]))
     }
 }

@@ -143,7 +143,7 @@ impl Comparison {
             }
             Method::RpfLabelFree => {
                 let points = Points::new(data, data.len().checked_div(d).unwrap_or(0), d)?;
-                let fitted = RpfCluster { k, seed, ..self.rpf.clone() }.fit_observed(&points, observer)?;
+                let fitted = RpfCluster { k, seed, ..self.rpf.clone() }.fit(points.observed(observer))?;
                 (fitted.labels().to_vec(), String::new())
             }
             Method::RpfBestByLabels => self.best_by_labels(data, d, classes, observer)?,
@@ -170,7 +170,7 @@ impl Comparison {
             candidates: self.rpf.candidates,
             seed: self.seed,
         };
-        let forest = Forest::grow_observed(&points, &params, observer)?;
+        let forest = Forest::grow(points.observed(observer), &params)?;
         let sweep = Sweep { k: self.k, seed: self.seed, ..self.sweep.clone() };
         // Side by side: one forest, of which the smaller numbers of trees are the first ones.
         let quiet = Quiet(observer);

@@ -146,7 +146,7 @@ impl<'a> Gaussian<'a> {
 /// to the nearest neighbour up to the median distance of all pairs, of at most 500 rows.
 pub fn bandwidths(data: &[f64], d: usize, count: usize) -> Result<Vec<f64>> {
     let n = rows_of(data, d)?;
-    let picked = rpfcluster::rng::sample_rows(0, n, 500.min(n));
+    let picked = rpfcluster::random::sample_rows(0, n, 500.min(n));
     let row = |i: u32| &data[i as usize * d..][..d];
     let (mut nearest, mut all) = (Vec::new(), Vec::new());
     for i in 0..n as u32 {

@@ -6,7 +6,7 @@
 
 use rpfcluster::affinity::Affinity;
 use rpfcluster::observe::{Observer, Quiet, Stage, check};
-use rpfcluster::rng::sample_rows;
+use rpfcluster::random::sample_rows;
 use rpfcluster::spectral::{Embedding, Hints, Method, Solver, SpectralParams, embed, label};
 use rpfcluster::{Error, Result};
 use serde::{Deserialize, Serialize};

@@ -6,7 +6,7 @@
 
 use rpfcluster::kmeans::KMeans;
 use rpfcluster::observe::{Observer, Quiet, check};
-use rpfcluster::rng::{Purpose, Stream};
+use rpfcluster::random::{Purpose, Stream};
 use rpfcluster::{Error, Result};
 
 use crate::cluster_forests::ClusterForests;

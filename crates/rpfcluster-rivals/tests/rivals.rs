@@ -15,7 +15,7 @@ fn iris() -> (Vec<f64>, Vec<u32>) {
 
 /// Three clusters far apart, of 40 rows each, in 3 columns.
 fn separable() -> (Vec<f64>, Vec<u32>) {
-    let mut stream = rpfcluster::rng::Stream::new(1, rpfcluster::rng::Purpose::Shapes, 0, 0);
+    let mut stream = rpfcluster::random::Stream::new(1, rpfcluster::random::Purpose::Shapes, 0, 0);
     let mut values = Vec::new();
     let mut classes = Vec::new();
     for i in 0..120u32 {
@@ -65,7 +65,7 @@ fn hartigan_wong_reaches_lloyds_optimum_and_is_never_worse_from_the_same_start()
     assert!((paper.inertia - lloyd.inertia).abs() <= 1e-9 * lloyd.inertia);
     let (values, _) = iris();
     for seed in 0..20 {
-        let start: Vec<f64> = rpfcluster::rng::sample_rows(seed, 150, 5)
+        let start: Vec<f64> = rpfcluster::random::sample_rows(seed, 150, 5)
             .iter()
             .flat_map(|i| values[*i as usize * 4..][..4].to_vec())
             .collect();
@@ -101,7 +101,7 @@ fn cluster_forests_are_the_same_for_any_number_of_threads() {
     let (values, _) = iris();
     let run = |threads| {
         let forest = ClusterForests { k: 3, instances: 30, ..Default::default() };
-        rpfcluster::parallel::in_pool(Some(threads), || forest.fit(&values, 4, &Silent)).unwrap().unwrap()
+        rpfcluster::thread_pool::in_pool(Some(threads), || forest.fit(&values, 4, &Silent)).unwrap().unwrap()
     };
     assert_eq!(run(1), run(3));
     let other = ClusterForests { k: 3, instances: 30, seed: 9, ..Default::default() };

@@ -6,8 +6,8 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use rpfcluster::rng::{Purpose, Stream};
-use rpfcluster::{Direction, Forest, ForestParams, Points, Split};
+use rpfcluster::random::{Purpose, Stream};
+use rpfcluster::{Direction, Forest, ForestParams, Points, Silent, Split};
 
 fn normals(n: usize, d: usize) -> Vec<f32> {
     let mut stream = Stream::new(1, Purpose::Shapes, n as u64, d as u64);
@@ -41,11 +41,11 @@ fn kernel(c: &mut Criterion) {
     let leaves = forest.leaves();
     let mut group = c.benchmark_group("kernel");
     group.sample_size(10);
-    group.bench_function("top-10", |b| b.iter(|| leaves.top_k(black_box(10)).unwrap()));
-    group.bench_function("sparse 0.1", |b| b.iter(|| leaves.sparse(black_box(0.1)).unwrap()));
+    group.bench_function("top-10", |b| b.iter(|| leaves.top_k(black_box(10), &Silent).unwrap()));
+    group.bench_function("sparse 0.1", |b| b.iter(|| leaves.sparse(black_box(0.1), &Silent).unwrap()));
     let x = vec![1.0; 50_000 * 8];
     let mut y = vec![0.0; 50_000 * 8];
-    leaves.codes();
+    leaves.leaf_ids();
     group.bench_function("product with 8 vectors", |b| b.iter(|| leaves.apply(black_box(&x), &mut y, 8)));
     group.bench_function("route", |b| b.iter(|| forest.route(black_box(&points)).unwrap()));
     group.finish();

@@ -6,7 +6,7 @@
 use std::hint::black_box;
 
 use rpfcluster::kmeans::KMeans;
-use rpfcluster::parallel::in_pool;
+use rpfcluster::thread_pool::in_pool;
 use rpfcluster::{Forest, ForestParams, Points, Silent};
 use rpfcluster_data::shapes::Shape;
 
@@ -32,10 +32,10 @@ fn run(stage: &str) -> Outcome {
     let leaves = Forest::grow(&points, &params)?.leaves();
     match stage {
         "top-k" => {
-            counted(|| leaves.top_k(10))?;
+            counted(|| leaves.top_k(10, &Silent))?;
         }
         "product" => {
-            leaves.codes();
+            leaves.leaf_ids();
             let (x, mut y) = (vec![1.0; ROWS * 8], vec![0.0; ROWS * 8]);
             counted(|| leaves.apply(&x, &mut y, 8));
         }

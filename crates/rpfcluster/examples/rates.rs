@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use rayon::prelude::*;
-use rpfcluster::parallel::in_pool;
+use rpfcluster::thread_pool::in_pool;
 use rpfcluster::{Forest, ForestParams, Points};
 use rpfcluster_data::shapes::Shape;
 
@@ -141,7 +141,7 @@ fn products(n: usize, trees: usize, columns: usize) -> rpfcluster::Result<(f64, 
     let values = made(n, 10);
     let points = Points::new(&values, n, 10)?;
     let leaves = Forest::grow(&points, &ForestParams { trees, ..Default::default() })?.leaves();
-    leaves.codes();
+    leaves.leaf_ids();
     let (x, mut y) = (vec![1.0; n * columns], vec![0.0; n * columns]);
     let rate = best(1.0, || leaves.apply(black_box(&x), &mut y, columns));
     let vector = (8 * n * columns) as f64;

@@ -8,7 +8,7 @@
 
 use std::time::Instant;
 
-use rpfcluster::{Forest, ForestParams, Points};
+use rpfcluster::{Forest, ForestParams, Points, Silent};
 use rpfcluster_data::Values;
 use rpfcluster_data::catalog::{Scaling, find};
 use rpfcluster_data::shapes::Shape;
@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let points = Points::new(&values, n, d)?;
     println!("{what}: {n} x {d}, {trees} trees, min_node 30, {} MB of data", (n * d * 4) >> 20);
-    rpfcluster::parallel::in_pool(threads, || measure(&points, trees))??;
+    rpfcluster::thread_pool::in_pool(threads, || measure(&points, trees))??;
     Ok(())
 }
 
@@ -57,10 +57,10 @@ fn measure(points: &Points<f32>, trees: usize) -> rpfcluster::Result<()> {
         leaves.mean_leaf()
     );
     let clock = Instant::now();
-    drop(leaves.top_k(10)?);
+    drop(leaves.top_k(10, &Silent)?);
     println!("top-10  {:8.2} s   peak {} bytes a row", clock.elapsed().as_secs_f64(), peak() / n);
     let clock = Instant::now();
-    let sparse = leaves.sparse(0.1)?;
+    let sparse = leaves.sparse(0.1, &Silent)?;
     println!(
         "sparse  {:8.2} s   peak {} bytes a row; {:.1} pairs a row with S >= 0.1",
         clock.elapsed().as_secs_f64(),

@@ -1,26 +1,33 @@
 //! Random projection forests, the similarity kernel they learn, and clustering built on it.
 
 pub mod affinity;
-pub mod cluster;
+mod eigen;
 pub mod error;
-mod fetch;
 pub mod forest;
+mod graph;
 pub mod kernel;
 pub mod kmeans;
+mod label;
 pub mod metrics;
-pub mod model;
+pub mod model_file;
 pub mod observe;
-pub mod parallel;
+pub mod pipeline;
 pub mod points;
-pub mod rng;
-pub mod spectral;
+pub mod random;
+pub mod select;
+mod simd;
 pub mod sweep;
-pub mod tune;
-mod wide;
+pub mod thread_pool;
 
-pub use cluster::{AffinityKind, AffinityParams, Evidence, Fitted, RpfCluster};
+/// Spectral clustering of any affinity: eigenvectors and labels.
+pub mod spectral {
+    pub use crate::eigen::{Embedding, Hints, Method, Solver, SpectralParams, embed, fix_signs};
+    pub use crate::label::{cluster, label, ncut_value};
+}
+
 pub use error::{Error, Result};
-pub use forest::{Direction, Forest, ForestParams, Split};
-pub use kernel::{LeafCodes, LeafMatrix, Neighbors, SparseKernel};
-pub use observe::{Observer, Silent, Stage};
+pub use forest::{Direction, Forest, ForestParams, LeafIds, Split};
+pub use kernel::{LeafMatrix, Neighbors, SparseKernel};
+pub use observe::{Observed, Observer, Silent, Stage};
+pub use pipeline::{AffinityKind, AffinityParams, Evidence, Fitted, RpfCluster};
 pub use points::{Points, Precision, Real};

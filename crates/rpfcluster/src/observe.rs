@@ -4,6 +4,7 @@
 //! pieces of work, whether it should stop. The command draws bars from it, Python checks for Ctrl-C.
 
 use crate::error::{Error, Result};
+use crate::points::Points;
 
 /// The stages of the walk, in the order in which a row of data meets them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -61,6 +62,27 @@ pub trait Observer: Sync {
 pub struct Silent;
 
 impl Observer for Silent {}
+
+/// Points, and the observer of the work that is done on them. Made by [`Points::observed`]; plain `&Points` will do where
+/// nobody watches.
+#[derive(Clone, Copy)]
+pub struct Observed<'a, R> {
+    pub(crate) points: Points<'a, R>,
+    pub(crate) observer: &'a dyn Observer,
+}
+
+impl<'a, R: Copy> From<&Points<'a, R>> for Observed<'a, R> {
+    fn from(points: &Points<'a, R>) -> Self {
+        Observed { points: *points, observer: &Silent }
+    }
+}
+
+impl<'a, R: Copy> Points<'a, R> {
+    /// These points with an observer: `params.fit(points.observed(&progress))`.
+    pub fn observed(&self, observer: &'a dyn Observer) -> Observed<'a, R> {
+        Observed { points: *self, observer }
+    }
+}
 
 /// Passes on the wish to stop and nothing else: for work inside a stage that would announce stages of its own.
 #[derive(Clone, Copy)]

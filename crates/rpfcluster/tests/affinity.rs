@@ -4,8 +4,9 @@
 mod common;
 
 use common::{clique, graph, random_graph};
+use rpfcluster::Silent;
 use rpfcluster::affinity::{Affinity, Components, Masked, SparseAffinity, Weights};
-use rpfcluster::rng::{Purpose, Stream};
+use rpfcluster::random::{Purpose, Stream};
 
 fn full(a: &dyn Affinity) -> Vec<f64> {
     let n = a.n();
@@ -83,7 +84,7 @@ fn a_table_of_counts_is_a_list_of_values() {
 
 #[test]
 fn precomputed_matrices_are_checked() {
-    let dense = |m: &[f64], n| SparseAffinity::precomputed_dense(m, n).map_err(|e| e.to_string());
+    let dense = |m: &[f64], n| SparseAffinity::precomputed_dense(m, n, &Silent).map_err(|e| e.to_string());
     assert!(dense(&[1.0, 0.5, 0.5, 1.0], 2).is_ok());
     assert!(dense(&[1.0, 0.5, 0.5 + 1e-10, 1.0], 2).is_ok());
     let says = |m: &[f64], n, words: &str| {
@@ -96,7 +97,8 @@ fn precomputed_matrices_are_checked() {
     says(&[1.0, 0.5, 0.5, -1.0], 2, "-1 in row 2, column 2");
     says(&[1.0, 0.0, 0.0, 0.0], 2, "only zeros in row 2");
     let sparse = |p: &[usize], i: &[u32], v: &[f64], n| {
-        SparseAffinity::precomputed_sparse(p.to_vec(), i.to_vec(), v.to_vec(), n).map_err(|e| e.to_string())
+        SparseAffinity::precomputed_sparse(p.to_vec(), i.to_vec(), v.to_vec(), n, &Silent)
+            .map_err(|e| e.to_string())
     };
     let a = sparse(&[0, 2, 4], &[1, 0, 0, 1], &[0.5, 1.0, 0.5, 1.0], 2).unwrap();
     assert_eq!(full(&a), [1.0, 0.5, 0.5, 1.0]);

@@ -45,19 +45,19 @@ fn walk_through<R: Real>(
         assert!(params.validate().is_err());
         return;
     };
-    forest.check().unwrap();
+    forest.check(&Silent).unwrap();
     let routed = forest.route(&points).unwrap();
-    assert_eq!(&routed, forest.leaves().codes());
+    assert_eq!(&routed, forest.leaves().leaf_ids());
     assert_eq!(Forest::from_bytes(&forest.to_bytes().unwrap()).unwrap(), forest);
     let Ok(leaves) = forest.leaves_at(min_node) else {
         assert!(min_node < params.min_node);
         return;
     };
     let codes = leaves.adapt(routed);
-    assert_eq!(&codes, leaves.codes());
-    assert_eq!(leaves.top_k(k).is_ok(), k > 0);
+    assert_eq!(&codes, leaves.leaf_ids());
+    assert_eq!(leaves.top_k(k, &Silent).is_ok(), k > 0);
     assert_eq!(leaves.top_k_of(&codes, k, &Silent).is_ok(), k > 0);
-    assert_eq!(leaves.sparse(beta1).is_ok(), (0.0..=1.0).contains(&beta1));
+    assert_eq!(leaves.sparse(beta1, &Silent).is_ok(), (0.0..=1.0).contains(&beta1));
     assert!(leaves.degrees().iter().all(|&degree| degree >= 1.0 && degree <= n as f64));
     let x = vec![1.0; n * 2];
     let mut y = vec![0.0; n * 2];

@@ -6,8 +6,8 @@ mod common;
 
 use common::normals;
 use rpfcluster::metrics::Scores;
-use rpfcluster::tune::Choice;
-use rpfcluster::{Fitted, Points, RpfCluster};
+use rpfcluster::select::Choice;
+use rpfcluster::{Fitted, Points, RpfCluster, Silent};
 
 /// Two groups that differ in the first columns alone, by what a row's length in all others hides.
 fn hidden(n: usize, d: usize, telling: usize, apart: f64) -> (Vec<f64>, Vec<u32>) {
@@ -44,7 +44,7 @@ fn where_agreement_is_chance_what_is_found_again_is_taken() {
             }
             other => panic!("{other:?}"),
         };
-        let by_agreement = ari(&fitted.recut(&given).unwrap());
+        let by_agreement = ari(&fitted.refit(&given, &Silent).unwrap());
         assert!(ari(&fitted) > 0.2 && ari(&fitted) > by_agreement, "{} {by_agreement}", ari(&fitted));
     }
 }

@@ -2,7 +2,7 @@
 
 use rpfcluster::affinity::Diagonal;
 use rpfcluster::metrics::Scores;
-use rpfcluster::rng::{Purpose, Stream};
+use rpfcluster::random::{Purpose, Stream};
 use rpfcluster::spectral::Method;
 use rpfcluster::{AffinityKind, AffinityParams, Error, Fitted, Points, RpfCluster, Silent};
 
@@ -148,7 +148,10 @@ fn model_files_come_back_whole() {
         assert_eq!(again.predict(&other).unwrap(), fitted.predict(&other).unwrap());
         assert_eq!(again.transform(&other).unwrap(), fitted.transform(&other).unwrap());
         let bytes = std::fs::read(&path).unwrap();
-        assert_eq!(rpfcluster::model::Container::parse(&bytes).unwrap().section("note").unwrap(), b"hello");
+        assert_eq!(
+            rpfcluster::model_file::Container::parse(&bytes, &Silent).unwrap().section("note").unwrap(),
+            b"hello"
+        );
     }
     // A forest alone is no clustering.
     let path = folder.join("forest.rpf");
@@ -269,7 +272,7 @@ fn confidence_is_high_inside_and_low_between() {
     let fitted = RpfCluster { k: 2, trees: 100, tune: false, ..Default::default() }
         .fit(&Points::new(&values, 1000, 1).unwrap())
         .unwrap();
-    let confidence = fitted.confidence();
+    let confidence = fitted.confidence(&Silent).unwrap();
     assert!(confidence.iter().all(|c| (0.0..=1.0).contains(c)));
     let mean = |keep: &dyn Fn(f64) -> bool| {
         let kept: Vec<f64> =

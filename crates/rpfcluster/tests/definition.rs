@@ -6,9 +6,9 @@
 mod common;
 
 use common::{Csr, integers, kinds, mostly_zero, normals, to_f32};
-use rpfcluster::model::Container;
-use rpfcluster::rng::{Purpose, ROOT_PATH, Stream, child_path};
-use rpfcluster::{Direction, Forest, ForestParams, Points, Precision, Real, Split};
+use rpfcluster::model_file::Container;
+use rpfcluster::random::{Purpose, ROOT_PATH, Stream, child_path};
+use rpfcluster::{Direction, Forest, ForestParams, Points, Precision, Real, Silent, Split};
 
 enum Node<R> {
     Leaf(Vec<u32>),
@@ -167,7 +167,7 @@ fn walk<R: Real>(node: &Node<R>, row: &[R]) -> usize {
 /// All cuts of a forest, as its model file lists them.
 fn stored_cuts<R: Real>(forest: &Forest) -> Vec<f64> {
     let bytes = forest.to_bytes().unwrap();
-    let file = Container::parse(&bytes).unwrap();
+    let file = Container::parse(&bytes, &Silent).unwrap();
     match R::PRECISION {
         Precision::F32 => file.f32s("cuts").unwrap().into_iter().map(f64::from).collect(),
         Precision::F64 => file.f64s("cuts").unwrap(),

@@ -11,9 +11,13 @@ use rpfcluster::{ForestParams, Points, Real, Silent};
 fn sound<R: Real>(values: &[R], n: usize, d: usize, min_node: usize) {
     for params in kinds(4, min_node, 9) {
         let forest = grow(values, n, d, &params);
-        forest.check().unwrap();
+        forest.check(&Silent).unwrap();
         let leaves = forest.leaves();
-        assert_eq!(&forest.route(&Points::new(values, n, d).unwrap()).unwrap(), leaves.codes(), "{params:?}");
+        assert_eq!(
+            &forest.route(&Points::new(values, n, d).unwrap()).unwrap(),
+            leaves.leaf_ids(),
+            "{params:?}"
+        );
         for t in 0..4 {
             let count = leaves.first_column(t + 1) - leaves.first_column(t);
             let mut all: Vec<u32> = (0..count).flat_map(|l| leaves.members(t, l as u32).to_vec()).collect();
@@ -28,9 +32,9 @@ fn sound<R: Real>(values: &[R], n: usize, d: usize, min_node: usize) {
                 }
             }
         }
-        assert_eq!(leaves.sparse(1.0).unwrap().rows, n);
-        assert_eq!(leaves.top_k(3).unwrap().n(), n);
-        leaves.top_k_of(leaves.codes(), 3, &Silent).unwrap();
+        assert_eq!(leaves.sparse(1.0, &Silent).unwrap().rows, n);
+        assert_eq!(leaves.top_k(3, &Silent).unwrap().n(), n);
+        leaves.top_k_of(leaves.leaf_ids(), 3, &Silent).unwrap();
     }
 }
 
@@ -44,8 +48,8 @@ fn one_row_is_one_leaf() {
     sound(&[3.0, -1.0], 1, 2, 2);
     let leaves = grow(&[1.0f32], 1, 1, &ForestParams { trees: 3, ..Default::default() }).leaves();
     assert_eq!((leaves.columns(), leaves.dense()), (3, vec![1.0]));
-    assert_eq!(leaves.top_k(5).unwrap().row(0).0, [0u32; 0]);
-    assert_eq!(leaves.sparse(1.0).unwrap().row(0), (&[0u32][..], &[3u16][..]));
+    assert_eq!(leaves.top_k(5, &Silent).unwrap().row(0).0, [0u32; 0]);
+    assert_eq!(leaves.sparse(1.0, &Silent).unwrap().row(0), (&[0u32][..], &[3u16][..]));
     assert_eq!(leaves.degrees(), [1.0]);
 }
 
@@ -111,7 +115,7 @@ fn scales_from_one_end_of_the_numbers_to_the_other() {
         sound(&scaled, 150, 3, 4);
         // Scaling by a power of two changes no leaf.
         let forest = grow(&scaled, 150, 3, &ForestParams { trees: 4, min_node: 4, ..Default::default() });
-        assert_eq!(forest.leaves().codes(), plain.leaves().codes(), "2^{exponent}");
+        assert_eq!(forest.leaves().leaf_ids(), plain.leaves().leaf_ids(), "2^{exponent}");
     }
     let narrow = to_f32(&base);
     for factor in [1e37f32, 1e30, 1e-30, 1e-37] {
@@ -227,7 +231,7 @@ fn trees_deeper_than_sixty_four() {
     assert_eq!(rpfcluster::Forest::from_bytes(&bytes).unwrap(), forest);
     // Coarser leaves of a deep tree.
     let fresh = grow(&values, 1000, 1, &ForestParams { min_node: 40, ..params });
-    assert_eq!(forest.leaves_at(40).unwrap().codes(), fresh.leaves().codes());
+    assert_eq!(forest.leaves_at(40).unwrap().leaf_ids(), fresh.leaves().leaf_ids());
 }
 
 #[test]

@@ -5,7 +5,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap in a test is a failed test")]
 
-use rpfcluster::model::Container;
+use rpfcluster::model_file::Container;
 use rpfcluster::{Forest, Points, Silent};
 
 const MODEL: &[u8] = include_bytes!("fixtures/v1.rpf");
@@ -13,7 +13,7 @@ const TABLE: &str = include_str!("fixtures/v1.csv");
 
 /// The rows of the table, standardised as the section `meta` says.
 fn rows() -> Vec<f64> {
-    let container = Container::parse(MODEL).unwrap();
+    let container = Container::parse(MODEL, &Silent).unwrap();
     let meta: serde_json::Value = serde_json::from_slice(container.section("meta").unwrap()).unwrap();
     let number = |key: &str, column: usize| meta["preparation"][key][column].as_f64().unwrap();
     TABLE
@@ -34,7 +34,7 @@ fn fitted_rows_end_in_their_own_leaves() {
     assert_eq!((forest.params().min_node, forest.params().candidates, forest.params().seed), (8, 3, 11));
     let values = rows();
     let points = Points::new(&values, 40, 2).unwrap();
-    assert_eq!(forest.route(&points).unwrap(), *forest.leaves().codes());
+    assert_eq!(forest.route(&points).unwrap(), *forest.leaves().leaf_ids());
     assert_eq!(Forest::grow(&points, forest.params()).unwrap(), forest, "grown again, it is the same forest");
 }
 
@@ -53,7 +53,7 @@ const LEAVES: [[u32; 6]; 4] =
 
 #[test]
 fn the_bytes_come_out_again() {
-    let container = Container::parse(MODEL).unwrap();
+    let container = Container::parse(MODEL, &Silent).unwrap();
     let forest = Forest::from_bytes(MODEL).unwrap();
     let mut bytes = Vec::new();
     forest.write_with(&mut bytes, &[("meta", container.section("meta").unwrap())], &Silent).unwrap();

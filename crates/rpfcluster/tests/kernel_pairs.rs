@@ -6,12 +6,12 @@ mod common;
 
 use common::{Csr, brute_counts, brute_top, grow, integers, kinds, normals, to_f32};
 use proptest::prelude::*;
-use rpfcluster::{Forest, ForestParams, LeafCodes, LeafMatrix, Points, Silent, SparseKernel};
+use rpfcluster::{Forest, ForestParams, LeafIds, LeafMatrix, Points, Silent, SparseKernel};
 
 const THRESHOLDS: [f64; 12] = [0.0, 1e-9, 0.05, 0.1, 0.3, 1.0 / 3.0, 0.5, 0.6, 0.7, 0.9, 0.999, 1.0];
 
 /// A few leaf matrices and unseen rows: all kinds of trees, as grown and coarser.
-fn cases(trees: usize) -> Vec<(LeafMatrix, LeafCodes)> {
+fn cases(trees: usize) -> Vec<(LeafMatrix, LeafIds)> {
     let (n, d, m) = (230, 5, 60);
     let mut values = normals(n, d, 1);
     // Some equal rows and a tie or two.
@@ -49,9 +49,13 @@ fn assert_sparse(found: &SparseKernel, counts: &[Vec<usize>], threshold: f64, tr
 #[test]
 fn a_higher_threshold_is_a_part_of_a_lower_one() {
     for (leaves, _) in cases(11).into_iter().take(2) {
-        let all = leaves.sparse(0.0).unwrap();
+        let all = leaves.sparse(0.0, &Silent).unwrap();
         for threshold in THRESHOLDS {
-            assert_eq!(all.at_least(threshold).unwrap(), leaves.sparse(threshold).unwrap(), "{threshold}");
+            assert_eq!(
+                all.at_least(threshold).unwrap(),
+                leaves.sparse(threshold, &Silent).unwrap(),
+                "{threshold}"
+            );
         }
         assert!(all.at_least(1.5).is_err());
     }
@@ -61,9 +65,9 @@ fn a_higher_threshold_is_a_part_of_a_lower_one() {
 fn pair_row_dense_and_feature_map_agree_with_counting() {
     for (leaves, unseen) in cases(11) {
         let (n, trees) = (leaves.n(), leaves.trees() as f64);
-        let counts = brute_counts(leaves.codes(), leaves.codes());
+        let counts = brute_counts(leaves.leaf_ids(), leaves.leaf_ids());
         let dense = leaves.dense();
-        let features = leaves.features(leaves.codes());
+        let features = leaves.features(leaves.leaf_ids());
         assert_eq!((features.n, features.columns), (n, leaves.columns()));
         for i in 0..n {
             assert_eq!(leaves.row(i), dense[i * n..(i + 1) * n]);
@@ -78,14 +82,14 @@ fn pair_row_dense_and_feature_map_agree_with_counting() {
                 assert!((product - dense[i * n + j]).abs() < 1e-14);
             }
         }
-        let counts = brute_counts(&unseen, leaves.codes());
+        let counts = brute_counts(&unseen, leaves.leaf_ids());
         let dense = leaves.dense_of(&unseen);
         let theirs = leaves.features(&unseen);
         for i in 0..unseen.n() {
             assert_eq!(leaves.row_of(&unseen, i), dense[i * n..(i + 1) * n]);
             for j in 0..n {
                 assert_eq!(dense[i * n + j], counts[i][j] as f64 / trees);
-                assert_eq!(unseen.shared(i, leaves.codes(), j), counts[i][j]);
+                assert_eq!(unseen.shared(i, leaves.leaf_ids(), j), counts[i][j]);
                 let columns = &features.indices[j * 11..(j + 1) * 11];
                 let own = &theirs.indices[i * 11..(i + 1) * 11];
                 assert_eq!(own.iter().filter(|c| columns.contains(c)).count(), counts[i][j]);
@@ -157,11 +161,11 @@ fn sparse_kernel_is_every_pair_above_the_threshold() {
     for trees in [1, 7, 10, 11] {
         for (leaves, unseen) in cases(trees).into_iter().step_by(3) {
             for threshold in THRESHOLDS {
-                let without_codes = leaves.sparse(threshold).unwrap();
-                let counts = brute_counts(leaves.codes(), leaves.codes());
+                let without_codes = leaves.sparse(threshold, &Silent).unwrap();
+                let counts = brute_counts(leaves.leaf_ids(), leaves.leaf_ids());
                 assert_sparse(&without_codes, &counts, threshold, trees);
-                assert_eq!(leaves.sparse(threshold).unwrap(), without_codes);
-                let counts = brute_counts(&unseen, leaves.codes());
+                assert_eq!(leaves.sparse(threshold, &Silent).unwrap(), without_codes);
+                let counts = brute_counts(&unseen, leaves.leaf_ids());
                 let found = leaves.sparse_of(&unseen, threshold, &Silent).unwrap();
                 assert_sparse(&found, &counts, threshold, trees);
             }
@@ -177,9 +181,9 @@ fn every_multiple_of_one_over_t_is_an_exact_threshold() {
         let leaves =
             grow(&values, 60, 1, &ForestParams { trees, min_node: 8, ..Default::default() }).leaves();
         for c in 1..=trees {
-            let kept = leaves.sparse(c as f64 / trees as f64).unwrap();
+            let kept = leaves.sparse(c as f64 / trees as f64, &Silent).unwrap();
             assert!(kept.counts.iter().all(|&count| usize::from(count) >= c));
-            let all = leaves.sparse(0.0).unwrap();
+            let all = leaves.sparse(0.0, &Silent).unwrap();
             assert_eq!(kept.pairs(), all.counts.iter().filter(|&&count| usize::from(count) >= c).count());
         }
     }
@@ -189,12 +193,12 @@ fn every_multiple_of_one_over_t_is_an_exact_threshold() {
 fn thresholds_outside_zero_and_one_are_refused() {
     let leaves = grow(&normals(20, 2, 1), 20, 2, &ForestParams { trees: 3, ..Default::default() }).leaves();
     for threshold in [-0.1, 1.0000001, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-        let said = leaves.sparse(threshold).unwrap_err().to_string();
+        let said = leaves.sparse(threshold, &Silent).unwrap_err().to_string();
         assert!(said.contains("beta1") && said.contains("from 0 to 1"), "{said}");
-        assert!(leaves.sparse_of(leaves.codes(), threshold, &Silent).is_err());
+        assert!(leaves.sparse_of(leaves.leaf_ids(), threshold, &Silent).is_err());
     }
-    assert!(leaves.top_k(0).is_err());
-    assert!(leaves.top_k_of(leaves.codes(), 0, &Silent).is_err());
+    assert!(leaves.top_k(0, &Silent).is_err());
+    assert!(leaves.top_k_of(leaves.leaf_ids(), 0, &Silent).is_err());
 }
 
 #[test]
@@ -204,8 +208,8 @@ fn top_k_is_the_front_of_the_sorted_row() {
         for (leaves, unseen) in cases(trees).into_iter().step_by(3) {
             let n = leaves.n();
             for k in [1, 2, 5, 20, n - 1, n, n + 10] {
-                let found = leaves.top_k(k).unwrap();
-                let counts = brute_counts(leaves.codes(), leaves.codes());
+                let found = leaves.top_k(k, &Silent).unwrap();
+                let counts = brute_counts(leaves.leaf_ids(), leaves.leaf_ids());
                 assert_eq!((found.n(), found.trees()), (n, trees));
                 for (i, counts) in counts.iter().enumerate() {
                     let row: Vec<_> =
@@ -213,7 +217,7 @@ fn top_k_is_the_front_of_the_sorted_row() {
                     assert_eq!(row, brute_top(counts, Some(i), k), "row {i}, k {k}, {trees} trees");
                 }
                 let found = leaves.top_k_of(&unseen, k, &Silent).unwrap();
-                for (i, counts) in brute_counts(&unseen, leaves.codes()).iter().enumerate() {
+                for (i, counts) in brute_counts(&unseen, leaves.leaf_ids()).iter().enumerate() {
                     let row: Vec<_> =
                         std::iter::zip(found.row(i).0.to_vec(), found.row(i).1.to_vec()).collect();
                     assert_eq!(row, brute_top(counts, None, k), "unseen row {i}, k {k}, {trees} trees");
@@ -230,10 +234,10 @@ fn windows_of_rows_count_like_all_rows_at_once() {
         let values = normals(n, 2, 9);
         let forest = grow(&values, n, 2, &ForestParams { trees: 5, min_node: 12, ..Default::default() });
         let (windowed, whole) = (forest.leaves(), forest.leaves());
-        whole.codes();
-        assert_eq!(windowed.sparse(0.4).unwrap(), whole.sparse(0.4).unwrap());
-        let top = windowed.top_k(4).unwrap();
-        assert_eq!(top, whole.top_k(4).unwrap());
+        whole.leaf_ids();
+        assert_eq!(windowed.sparse(0.4, &Silent).unwrap(), whole.sparse(0.4, &Silent).unwrap());
+        let top = windowed.top_k(4, &Silent).unwrap();
+        assert_eq!(top, whole.top_k(4, &Silent).unwrap());
         // A second opinion on a few rows, those at the seams among them.
         for i in (0..n).step_by(n / 40).chain([n - 1]) {
             let counts: Vec<usize> = whole.row(i).iter().map(|s| (s * 5.0).round() as usize).collect();
@@ -253,26 +257,26 @@ fn training_rows_are_routed_to_their_own_leaves() {
                 let forest = Forest::grow(&points, &params).unwrap();
                 assert_eq!(
                     &forest.route(&points).unwrap(),
-                    forest.leaves().codes(),
+                    forest.leaves().leaf_ids(),
                     "f64, d {d}, {params:?}"
                 );
                 let csr = Csr::of(&values, 300, d);
-                assert_eq!(&forest.route(&csr.points()).unwrap(), forest.leaves().codes());
+                assert_eq!(&forest.route(&csr.points()).unwrap(), forest.leaves().leaf_ids());
                 let points = Points::new(&narrow, 300, d).unwrap();
                 let forest = Forest::grow(&points, &params).unwrap();
                 assert_eq!(
                     &forest.route(&points).unwrap(),
-                    forest.leaves().codes(),
+                    forest.leaves().leaf_ids(),
                     "f32, d {d}, {params:?}"
                 );
                 // The f64 rows round to the f32 rows the forest was grown on.
                 let wide = Points::new(&values, 300, d).unwrap();
-                assert_eq!(&forest.route(&wide).unwrap(), forest.leaves().codes());
+                assert_eq!(&forest.route(&wide).unwrap(), forest.leaves().leaf_ids());
                 // One row at a time goes the same way as the batch.
                 for i in [0, 17, 299] {
                     let row = Points::new(&narrow[i * d..(i + 1) * d], 1, d).unwrap();
                     let alone = forest.route(&row).unwrap();
-                    assert!((0..6).all(|t| alone.get(0, t) == forest.leaves().codes().get(i, t)));
+                    assert!((0..6).all(|t| alone.get(0, t) == forest.leaves().leaf_ids().get(i, t)));
                 }
             }
         }

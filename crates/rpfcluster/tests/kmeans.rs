@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use rpfcluster::Error;
 use rpfcluster::kmeans::{HartiganWong, KMeans, relabel_by_first_appearance};
 use rpfcluster::observe::Silent;
-use rpfcluster::parallel::in_pool;
-use rpfcluster::rng::{Purpose, Stream};
+use rpfcluster::random::{Purpose, Stream};
+use rpfcluster::thread_pool::in_pool;
 
 fn distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum()

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use rpfcluster::Error;
 use rpfcluster::metrics::{Contingency, Scores, assign_max};
-use rpfcluster::rng::{Purpose, Stream};
+use rpfcluster::random::{Purpose, Stream};
 
 fn close(a: f64, b: f64) -> bool {
     (a - b).abs() < 1e-9

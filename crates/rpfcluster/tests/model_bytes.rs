@@ -6,7 +6,7 @@ mod common;
 
 use common::{grow, kinds, normals, to_f32};
 use proptest::prelude::*;
-use rpfcluster::model::{Container, Piece, Sections, VERSION};
+use rpfcluster::model_file::{Container, Piece, Sections, VERSION};
 use rpfcluster::{Error, Forest, ForestParams, Points, Precision, Silent};
 
 fn small() -> Forest {
@@ -49,7 +49,7 @@ fn what_is_written_is_read() {
     let huge: Vec<f64> = normals(50, 2, 1).iter().map(|v| v * 1e300).collect();
     let forest = grow(&huge, 50, 2, &ForestParams { trees: 3, min_node: 4, ..Default::default() });
     let back = Forest::from_bytes(&forest.to_bytes().unwrap()).unwrap();
-    assert_eq!(&back.route(&Points::new(&huge, 50, 2).unwrap()).unwrap(), forest.leaves().codes());
+    assert_eq!(&back.route(&Points::new(&huge, 50, 2).unwrap()).unwrap(), forest.leaves().leaf_ids());
 }
 
 /// The forest of the stored files: integers only, so that no platform's mathematics has a say in the data.
@@ -68,7 +68,7 @@ fn files_of_version_1_are_read_and_grown_again_bit_for_bit() {
     for (bytes, fresh) in files {
         let forest = Forest::from_bytes(bytes).unwrap();
         let codes = forest.route(&Points::new(&values, 50, 3).unwrap()).unwrap();
-        assert_eq!(&codes, forest.leaves().codes());
+        assert_eq!(&codes, forest.leaves().leaf_ids());
         // The same data and seed make the same trees in every release; a new format version may change the bytes only.
         assert_eq!(forest, fresh);
     }
@@ -79,7 +79,7 @@ fn sections_begin_at_multiples_of_64() {
     let bytes = small().to_bytes().unwrap();
     assert_eq!(bytes.len() % 64, 0);
     let count = u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
-    assert_eq!(count, Container::parse(&bytes).unwrap().sections().len());
+    assert_eq!(count, Container::parse(&bytes, &Silent).unwrap().sections().len());
     for entry in bytes[64..64 + 32 * count].chunks_exact(32) {
         assert_eq!(u64::from_le_bytes(entry[8..16].try_into().unwrap()) % 64, 0);
     }
@@ -173,7 +173,7 @@ fn absurd_tables_are_refused_without_being_believed() {
 
 /// A file with right checksums whose sections are those of `bytes`, changed.
 fn forge(bytes: &[u8], change: impl Fn(&str, Vec<u8>) -> Vec<u8>) -> Vec<u8> {
-    let file = Container::parse(bytes).unwrap();
+    let file = Container::parse(bytes, &Silent).unwrap();
     let parts: Vec<(String, Vec<u8>)> = file
         .sections()
         .into_iter()
@@ -232,7 +232,7 @@ fn forged_heads_are_refused() {
 #[test]
 fn missing_and_broken_sections_are_named() {
     let bytes = small().to_bytes().unwrap();
-    let file = Container::parse(&bytes).unwrap();
+    let file = Container::parse(&bytes, &Silent).unwrap();
     for (left_out, _) in file.sections() {
         let mut sections = Sections::default();
         let parts: Vec<_> = file.sections().into_iter().filter(|(name, _)| *name != left_out).collect();
@@ -274,7 +274,7 @@ fn numbers_that_cannot_come_from_a_forest_are_refused() {
         assert!(said.contains("tree 1"), "{said}");
     }
     // Draws: a tree, a node or a draw that is not there, and an order that lookups do not expect.
-    assert!(Container::parse(&bytes).unwrap().section("draws").unwrap().len() >= 24);
+    assert!(Container::parse(&bytes, &Silent).unwrap().section("draws").unwrap().len() >= 24);
     for (at, value) in [(0, 3u32), (4, 1000), (8, 4), (8, u32::MAX), (16, 0)] {
         assert!(Forest::from_bytes(&with("draws", at, &value.to_le_bytes())).is_err(), "{at}: {value}");
     }
@@ -319,7 +319,7 @@ proptest! {
             let leaves = forest.leaves();
             prop_assert_eq!(leaves.dense_of(&codes).len(), 40 * 24);
             prop_assert!(leaves.dense().iter().all(|s| (0.0..=1.0).contains(s)));
-            forest.leaves_at(9).unwrap().top_k(3).unwrap();
+            forest.leaves_at(9).unwrap().top_k(3, &Silent).unwrap();
             forest.depths();
         }
     }

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use common::{grow, normals};
-use rpfcluster::parallel::in_pool;
+use rpfcluster::thread_pool::in_pool;
 use rpfcluster::{Error, Forest, ForestParams, Observer, Points, Stage};
 
 /// Writes down everything and asks to stop once `limit` units are done.
@@ -73,16 +73,16 @@ fn works() -> Vec<(&'static str, Stage, u64, Work)> {
             "grow",
             Stage::Grow,
             TREES as u64,
-            Box::new(move |w| Forest::grow_observed(&points, &params, w).map(|_| ())),
+            Box::new(move |w| Forest::grow(points.observed(w), &params).map(|_| ())),
         ),
         (
             "route",
             Stage::Route,
             TREES as u64,
-            Box::new(move |w| forest.route_observed(&points, w).map(|_| ())),
+            Box::new(move |w| forest.route(points.observed(w)).map(|_| ())),
         ),
-        ("sparse", Stage::Kernel, rows, Box::new(|w| forest.leaves().sparse_observed(0.5, w).map(|_| ()))),
-        ("top_k", Stage::Kernel, rows, Box::new(|w| forest.leaves().top_k_observed(3, w).map(|_| ()))),
+        ("sparse", Stage::Kernel, rows, Box::new(|w| forest.leaves().sparse(0.5, w).map(|_| ()))),
+        ("top_k", Stage::Kernel, rows, Box::new(|w| forest.leaves().top_k(3, w).map(|_| ()))),
         (
             "sparse_of",
             Stage::Kernel,
@@ -132,7 +132,7 @@ fn a_cancelled_grow_leaves_nothing_behind() {
     let points = Points::new(&values, 500, 3).unwrap();
     let params = ForestParams { trees: 20, ..Default::default() };
     let whole = Forest::grow(&points, &params).unwrap();
-    assert!(Forest::grow_observed(&points, &params, &Watch::new(5)).is_err());
+    assert!(Forest::grow(points.observed(&Watch::new(5)), &params).is_err());
     assert_eq!(Forest::grow(&points, &params).unwrap(), whole);
 }
 
@@ -162,8 +162,8 @@ fn choosing_stops_in_the_middle_of_a_setting() {
     let open = RpfCluster { max_k: Some(5), ..tuned.clone() };
     let sweep = Sweep { k: 3, beta1: vec![0.1], beta2: vec![0.1, 0.5, 2.0], ..Default::default() };
     let runs: [(&str, Run, u64); 3] = [
-        ("settings", Box::new(|o| tuned.fit_observed(&points, o).map(|_| ())), 100),
-        ("number of clusters", Box::new(|o| open.fit_observed(&points, o).map(|_| ())), 300),
+        ("settings", Box::new(|o| tuned.fit(points.observed(o)).map(|_| ())), 100),
+        ("number of clusters", Box::new(|o| open.fit(points.observed(o)).map(|_| ())), 300),
         ("sweep", Box::new(|o| sweep.run(&leaves, None, o).map(|_| ())), 30),
     ];
     for (name, run, least) in runs {

@@ -2,7 +2,7 @@
 //! seeds are fixed, so that a pass is a pass for ever.
 #![allow(clippy::unwrap_used)]
 
-use rpfcluster::rng::{Purpose, ROOT_PATH, Stream, child_path, ln, mix, sample_rows};
+use rpfcluster::random::{Purpose, ROOT_PATH, Stream, child_path, ln, mix, sample_rows};
 
 fn normals(mut stream: Stream, count: usize) -> Vec<f64> {
     let mut out = vec![0.0; count];

@@ -6,7 +6,7 @@ mod common;
 
 use common::{grow, integers, kinds, normals, to_f32};
 use proptest::prelude::*;
-use rpfcluster::parallel::in_pool;
+use rpfcluster::thread_pool::in_pool;
 use rpfcluster::{Direction, Forest, ForestParams, LeafMatrix, Points, Silent, Split};
 
 /// Everything a leaf matrix says about its leaves.
@@ -39,8 +39,8 @@ fn any_number_of_threads_gives_the_same_bits() {
                 let float = grow(&narrow, n, d, &params);
                 let routed = forest.route(&points).unwrap();
                 let leaves = forest.leaves();
-                let sparse = leaves.sparse(0.2).unwrap();
-                let top = leaves.top_k(5).unwrap();
+                let sparse = leaves.sparse(0.2, &Silent).unwrap();
+                let top = leaves.top_k(5, &Silent).unwrap();
                 let top_of = leaves.top_k_of(&routed, 5, &Silent).unwrap();
                 let mut y = vec![0.0; n * 3];
                 leaves.apply(&x, &mut y, 3);
@@ -157,7 +157,7 @@ proptest! {
             let fresh = grow(&values, n, d, &ForestParams { min_node: small + more, ..params.clone() });
             let fresh_leaves = fresh.leaves();
             prop_assert_eq!(leaf_lists(&coarse), leaf_lists(&fresh_leaves));
-            prop_assert_eq!(coarse.codes(), fresh_leaves.codes());
+            prop_assert_eq!(coarse.leaf_ids(), fresh_leaves.leaf_ids());
             // Unseen rows too.
             let unseen = normals(20, d, seed ^ 1);
             let unseen = Points::new(&unseen, 20, d).unwrap();

@@ -7,10 +7,10 @@ mod common;
 use common::{clique, graph, nine_points, random_graph, ring};
 use rpfcluster::affinity::{Affinity, SparseAffinity};
 use rpfcluster::observe::{Observer, Silent};
-use rpfcluster::parallel::in_pool;
 use rpfcluster::spectral::{
     Embedding, Hints, Method, Solver, SpectralParams, cluster, embed, label, ncut_value,
 };
+use rpfcluster::thread_pool::in_pool;
 use rpfcluster::{Error, Result};
 
 fn params(k: usize, solver: Solver) -> SpectralParams {
@@ -194,7 +194,7 @@ fn nystrom_with_all_landmarks_is_exact() {
     let x: Vec<f64> =
         (0..n).map(|i| (i as f64 * 0.37).sin() * 3.0 + if i % 2 == 0 { 5.0 } else { 0.0 }).collect();
     let m: Vec<f64> = (0..n * n).map(|at| (-(x[at / n] - x[at % n]).powi(2)).exp()).collect();
-    let a = SparseAffinity::precomputed_dense(&m, n).unwrap();
+    let a = SparseAffinity::precomputed_dense(&m, n, &Silent).unwrap();
     let dense = run(&a, 4, Solver::Dense);
     let nystrom = embed(
         &a,

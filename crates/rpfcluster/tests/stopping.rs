@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use common::{grow, normals};
 use rpfcluster::affinity::{Affinity, Diagonal, LinearAffinity, SparseAffinity};
 use rpfcluster::kmeans::{HartiganWong, KMeans};
-use rpfcluster::model::Container;
+use rpfcluster::model_file::Container;
+use rpfcluster::select::{Recipe, partitions};
 use rpfcluster::spectral::{Method, Solver, SpectralParams, cluster};
-use rpfcluster::sweep::most_agreed_observed;
-use rpfcluster::tune::{Recipe, partitions};
-use rpfcluster::{AffinityParams, Error, Fitted, ForestParams, Observer, Points, RpfCluster};
+use rpfcluster::sweep::most_agreed;
+use rpfcluster::{AffinityParams, Error, Fitted, ForestParams, Observer, Points, RpfCluster, Silent};
 
 /// Counts how often it is asked, and says stop after so many times.
 struct StopAfter {
@@ -70,8 +70,9 @@ fn eigenvectors_and_cuts_of_every_affinity() {
     let values = normals(N, 3, 7);
     let forest = grow(&values, N, 3, &ForestParams { trees: 60, min_node: 60, ..Default::default() });
     let leaves = Arc::new(forest.leaves());
-    let paper = SparseAffinity::paper(&leaves.sparse(0.05).unwrap(), 0.3, Diagonal::Keep).unwrap();
-    let top = SparseAffinity::top_k(&leaves.top_k(10).unwrap(), 10, 2.0).unwrap();
+    let paper =
+        SparseAffinity::paper(&leaves.sparse(0.05, &Silent).unwrap(), 0.3, Diagonal::Keep, &Silent).unwrap();
+    let top = SparseAffinity::top_k(&leaves.top_k(10, &Silent).unwrap(), 10, 2.0, &Silent).unwrap();
     let linear = LinearAffinity::new(leaves.clone());
     let all: [(&'static str, &dyn Affinity); 3] = [("paper", &paper), ("top-k", &top), ("linear", &linear)];
     for (name, affinity) in all {
@@ -92,8 +93,8 @@ fn eigenvectors_and_cuts_of_every_affinity() {
 fn a_single_product_asks() {
     let values = normals(N, 3, 7);
     let forest = grow(&values, N, 3, &ForestParams { trees: 20, min_node: 40, ..Default::default() });
-    let kernel = forest.leaves().sparse(0.0).unwrap();
-    let paper = SparseAffinity::paper(&kernel, 0.3, Diagonal::Drop).unwrap();
+    let kernel = forest.leaves().sparse(0.0, &Silent).unwrap();
+    let paper = SparseAffinity::paper(&kernel, 0.3, Diagonal::Drop, &Silent).unwrap();
     let asked = |work: &dyn Fn(&dyn Affinity)| {
         let never = StopAfter::new(u64::MAX);
         work(paper.watched(&never).unwrap().as_ref());
@@ -113,12 +114,8 @@ fn a_single_product_asks() {
     assert_eq!(paper.degrees(), watched.degrees());
     assert_eq!(paper.lower_bound(), watched.lower_bound());
     stops_anywhere(&[
-        (
-            "copying",
-            18,
-            Box::new(|o| SparseAffinity::paper_observed(&kernel, 0.3, Diagonal::Keep, o).map(drop)),
-        ),
-        ("counting", 35, Box::new(|o| forest.leaves().sparse_observed(0.0, o).map(drop))),
+        ("copying", 18, Box::new(|o| SparseAffinity::paper(&kernel, 0.3, Diagonal::Keep, o).map(drop))),
+        ("counting", 35, Box::new(|o| forest.leaves().sparse(0.0, o).map(drop))),
     ]);
 }
 
@@ -132,12 +129,12 @@ fn model_files() {
     let folder = std::env::temp_dir().join(format!("rpf-stopping-test-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let path = folder.join("a.rpf");
-    let read = |o: &dyn Observer| Fitted::from_container(&Container::parse_observed(&bytes, o)?, o);
+    let read = |o: &dyn Observer| Fitted::from_container(&Container::parse(&bytes, o)?, o);
     stops_anywhere(&[
         ("writing", 80, Box::new(|o| fitted.write_with(&mut Vec::new(), &[], o))),
         ("saving", 80, Box::new(|o| fitted.save_with(&path, &[], o))),
         ("reading", 80, Box::new(|o| read(o).map(drop))),
-        ("reading a file", 2, Box::new(|o| rpfcluster::model::read(&path, o).map(drop))),
+        ("reading a file", 2, Box::new(|o| rpfcluster::model_file::read(&path, o).map(drop))),
     ]);
     // What was saved before stands, and nothing else.
     assert_eq!(std::fs::read(&path).unwrap(), bytes);
@@ -161,11 +158,11 @@ fn everything_else_that_takes_long() {
     let labels: Vec<Vec<u32>> = (2..9).map(|k| (0..N as u32).map(|i| i % k).collect()).collect();
     let recipe = Recipe { min_node: 30, affinity: AffinityParams::Linear, method: Method::Kway };
     stops_anywhere(&[
-        ("fit", 80, Box::new(|o| fixed.fit_observed(&points, o).map(drop))),
-        ("pieces", 80, Box::new(|o| fixed.fit_observed(&apart, o).map(drop))),
-        ("trees", 200, Box::new(|o| open_trees.fit_observed(&points, o).map(drop))),
-        ("confidence", 40, Box::new(|o| fitted.confidence_observed(o).map(drop))),
-        ("predict", 60, Box::new(|o| fitted.predict_observed(&points, o).map(drop))),
+        ("fit", 80, Box::new(|o| fixed.fit(points.observed(o)).map(drop))),
+        ("pieces", 80, Box::new(|o| fixed.fit(apart.observed(o)).map(drop))),
+        ("trees", 200, Box::new(|o| open_trees.fit(points.observed(o)).map(drop))),
+        ("confidence", 40, Box::new(|o| fitted.confidence(o).map(drop))),
+        ("predict", 60, Box::new(|o| fitted.predict(points.observed(o)).map(drop))),
         (
             "partitions",
             50,
@@ -173,11 +170,7 @@ fn everything_else_that_takes_long() {
         ),
         ("k-means", 100, Box::new(|o| kmeans.fit(&values, 3, o).map(drop))),
         ("Hartigan-Wong", 150, Box::new(|o| hartigan.fit(&values, 3, o).map(drop))),
-        ("agreement", 21, Box::new(|o| most_agreed_observed(&labels, &[1; 7], 7, o).map(drop))),
-        (
-            "dense matrix",
-            800,
-            Box::new(|o| SparseAffinity::precomputed_dense_observed(&dense, 400, o).map(drop)),
-        ),
+        ("agreement", 21, Box::new(|o| most_agreed(&labels, &[1; 7], 7, o).map(drop))),
+        ("dense matrix", 800, Box::new(|o| SparseAffinity::precomputed_dense(&dense, 400, o).map(drop))),
     ]);
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use rpfcluster::affinity::{Diagonal, SparseAffinity};
-use rpfcluster::rng::{Purpose, Stream};
+use rpfcluster::random::{Purpose, Stream};
 use rpfcluster::spectral::{Method, Solver, SpectralParams, cluster};
 use rpfcluster::sweep::{Sweep, paper_bandwidths};
 use rpfcluster::{Forest, ForestParams, LeafMatrix, Points, Silent};
@@ -28,8 +28,8 @@ fn a_setting_of_the_search_is_that_setting_alone() {
     assert!(found.failed.is_none() && found.best_by_labels.is_none());
     let mut same = 0;
     for (at, entry) in found.entries.iter().enumerate() {
-        let kernel = leaves.sparse(entry.beta1).unwrap();
-        let affinity = SparseAffinity::paper(&kernel, entry.beta2, Diagonal::Keep).unwrap();
+        let kernel = leaves.sparse(entry.beta1, &Silent).unwrap();
+        let affinity = SparseAffinity::paper(&kernel, entry.beta2, Diagonal::Keep, &Silent).unwrap();
         let params =
             SpectralParams { k: 3, solver: Solver::Dense, method: entry.method, ..Default::default() };
         let (labels, _) = cluster(&affinity, &params, &Silent).unwrap();
@@ -83,7 +83,7 @@ fn a_refined_search_does_not_depend_on_threads_and_hears_a_cancel() {
     let (leaves, classes) = three_clouds(120, 4.0);
     let sweep = Sweep { k: 3, refine: true, ..Default::default() };
     let run = |threads| {
-        rpfcluster::parallel::in_pool(Some(threads), || sweep.run(&leaves, Some(&classes), &Silent))
+        rpfcluster::thread_pool::in_pool(Some(threads), || sweep.run(&leaves, Some(&classes), &Silent))
             .unwrap()
             .unwrap()
     };
@@ -103,7 +103,7 @@ fn the_number_of_threads_changes_nothing() {
     let sweep =
         Sweep { k: 3, beta2: paper_bandwidths().into_iter().step_by(20).collect(), ..Default::default() };
     let run = |threads| {
-        rpfcluster::parallel::in_pool(Some(threads), || sweep.run(&leaves, Some(&classes), &Silent))
+        rpfcluster::thread_pool::in_pool(Some(threads), || sweep.run(&leaves, Some(&classes), &Silent))
             .unwrap()
             .unwrap()
     };

@@ -8,7 +8,7 @@
 mod common;
 
 use common::{grow, normals};
-use rpfcluster::rng::{Purpose, Stream};
+use rpfcluster::random::{Purpose, Stream};
 use rpfcluster::{ForestParams, LeafMatrix};
 
 const PI: f64 = std::f64::consts::PI;

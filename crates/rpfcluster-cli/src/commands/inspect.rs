@@ -1,6 +1,6 @@
 //! `rpf inspect`: what is in a model file, for people and as JSON.
 
-use rpfcluster::{Precision, model};
+use rpfcluster::{Precision, model_file};
 use serde_json::{Map, json};
 
 use crate::args::InspectArgs;
@@ -37,7 +37,7 @@ fn print_json(model: &Model, shape: &Shape) -> Outcome {
     output::print_json(&json!({
         "command": "inspect",
         "version": env!("CARGO_PKG_VERSION"),
-        "format": model::VERSION,
+        "format": model_file::VERSION,
         "n": forest.n(),
         "d": forest.d(),
         "seed": forest.params().seed,
@@ -70,7 +70,7 @@ fn print_text(args: &InspectArgs, model: &Model, shape: &Shape) -> Outcome {
     };
     let mut lines = vec![
         ("file", format!("{}, {}", args.model.display(), output::size(model.size as u64))),
-        ("format", format!("version {}", model::VERSION)),
+        ("format", format!("version {}", model_file::VERSION)),
         ("grown on", format!("{} rows, {} columns, {width} precision", forest.n(), forest.d())),
         (
             "parameters",

@@ -76,11 +76,11 @@ fn kept(
     let Some(top) = top else {
         let pairs = engine::estimated_pairs(forest, table, min)?;
         session.check_memory(&format!("a kernel of about {pairs} pairs"), pairs * PAIR, remedy)?;
-        return Ok(leaves.sparse_observed(min, &session.progress)?);
+        return Ok(leaves.sparse(min, &session.progress)?);
     };
     let most = table.n as u64 * (2 * top as u64 + 1).min(table.n as u64);
     session.check_memory(&format!("a kernel of up to {most} pairs"), most * (PAIR + 12), remedy)?;
-    union(&leaves.top_k_observed(top, &session.progress)?, min)
+    union(&leaves.top_k(top, &session.progress)?, min)
 }
 
 /// Pairs of which either names the other, and the diagonal, as compressed rows.

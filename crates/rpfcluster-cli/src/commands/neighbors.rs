@@ -33,7 +33,7 @@ fn among(session: &Session, args: &NeighborsArgs, wanted: usize) -> Outcome {
     let looked = if args.exact { pool.unwrap_or((wanted * 10).max(100)).min(table.n - 1) } else { wanted };
     fits(session, table.n, looked)?;
     let forest = engine::grow(session, &table, &params)?;
-    let found = session.clock.time("kernel", || forest.leaves().top_k_observed(looked, &session.progress))?;
+    let found = session.clock.time("kernel", || forest.leaves().top_k(looked, &session.progress))?;
     let exact = args.exact.then(|| engine::nearest(session, &table, &found, wanted)).transpose()?;
     let row = |i: usize| table.input_row(i);
     write(session, args, &found, exact.as_ref(), row, row)?;

@@ -120,7 +120,10 @@ fn wider(subject: &Subject<'_>, observer: &dyn Observer) -> Result<Embedding> {
         Basis::Matrix { pairs, params, .. } => {
             let (starts, indices, values) =
                 (pairs.starts.to_vec(), pairs.indices.to_vec(), pairs.values.to_vec());
-            (Box::new(SparseAffinity::precomputed_sparse(starts, indices, values, n)?), (*params).clone())
+            (
+                Box::new(SparseAffinity::precomputed_sparse(starts, indices, values, n, observer)?),
+                (*params).clone(),
+            )
         }
     };
     let params = spectral::SpectralParams { k: (k + BEYOND).min(n), ..params };
@@ -139,7 +142,7 @@ fn doubts(subject: &Subject<'_>, observer: &dyn Observer) -> Result<(Option<Vec<
     if subject.k() < 2 {
         return Ok((None, Vec::new()));
     }
-    let confidence = fitted.confidence_observed(observer)?;
+    let confidence = fitted.confidence(observer)?;
     let mut unsure: Vec<usize> = (0..confidence.len()).filter(|&i| confidence[i] < SURE).collect();
     let by = |a: &usize, b: &usize| confidence[*a].total_cmp(&confidence[*b]).then(a.cmp(b));
     if unsure.len() > DOUBTFUL {

@@ -2,8 +2,8 @@
 //! the shown rows get a forest of their own, since leaves of thirty rows hold hardly two of a sample.
 
 use rpfcluster::affinity::SparseAffinity;
+use rpfcluster::select::{self, Recipe};
 use rpfcluster::spectral::{self, Hints, SpectralParams};
-use rpfcluster::tune::{self, Recipe};
 use rpfcluster::{Fitted, Forest, LeafMatrix, Observer, Points, Silent};
 
 use super::sample;
@@ -74,7 +74,7 @@ fn of_forest(
     observer: &dyn Observer,
 ) -> Result<Vec<Found>> {
     let recipe = Recipe { min_node, affinity: *fitted.affinity(), method: fitted.method() };
-    let found = tune::partitions(forest, recipe, fitted.params(), ks, observer)?;
+    let found = select::partitions(forest, recipe, fitted.params(), ks, observer)?;
     Ok(found
         .into_iter()
         .map(|p| Found {
@@ -99,7 +99,7 @@ fn of_sample(
     shown.iter().zip(values.chunks_exact_mut(d.max(1))).for_each(|(&i, row)| (columns.row)(i, row));
     let points = Points::new(&values, shown.len(), d)?;
     let min_node = fitted.min_node().min(shown.len() / 5).max(2);
-    let forest = Forest::grow_observed(&points, &fitted.params().forest_params(min_node), observer)?;
+    let forest = Forest::grow(points.observed(observer), &fitted.params().forest_params(min_node))?;
     let all: Vec<usize> = (0..shown.len()).collect();
     of_forest(fitted, &forest, min_node, &forest.leaves(), &all, ks, observer)
 }
@@ -114,7 +114,7 @@ fn of_matrix(
 ) -> Result<Vec<Found>> {
     let n = pairs.starts.len().saturating_sub(1);
     let (starts, indices, values) = (pairs.starts.to_vec(), pairs.indices.to_vec(), pairs.values.to_vec());
-    let affinity = SparseAffinity::precomputed_sparse(starts, indices, values, n)?;
+    let affinity = SparseAffinity::precomputed_sparse(starts, indices, values, n, observer)?;
     let mut found = Vec::new();
     for &k in ks {
         let params = SpectralParams { k, ..params.clone() };

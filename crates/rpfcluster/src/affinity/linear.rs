@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::watched::WatchedLinear;
-use super::{Affinity, Components, Masked};
+use super::cancellable::WatchedLinear;
+use super::{Affinity, Masked};
+use crate::graph::Components;
 use crate::kernel::LeafMatrix;
 use crate::observe::Observer;
 

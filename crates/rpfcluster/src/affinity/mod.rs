@@ -3,30 +3,21 @@
 //! Every affinity is symmetric and non-negative. The spectral code never sees which one it works on: it asks for
 //! degrees, for products with a block of vectors, and (Nystrom, small dense problems) for single columns.
 
-mod between;
-mod components;
-mod grouped;
+mod cancellable;
 mod linear;
-mod masked;
-mod pairs;
 mod paper;
 mod precomputed;
-mod smooth;
 mod sparse;
+mod submatrix;
 mod top_k;
 mod transform;
-mod watched;
 
-pub(crate) use between::Between;
-pub use components::Components;
-pub(crate) use grouped::Grouped;
 pub use linear::LinearAffinity;
-pub use masked::Masked;
-pub(crate) use smooth::Step;
-pub use sparse::{SparseAffinity, Weights};
+pub use submatrix::Masked;
 pub use transform::Diagonal;
 pub(crate) use transform::{exponential, powers};
 
+pub use crate::graph::{Components, SparseAffinity, Weights};
 use crate::kernel::LeafMatrix;
 use crate::observe::Observer;
 

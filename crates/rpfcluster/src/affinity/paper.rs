@@ -1,20 +1,15 @@
 //! `paper`: Algorithm 3's threshold and bandwidth, exact at any n as a constant plus a sparse part.
 
-use super::sparse::ASK;
 use super::transform::{Diagonal, exponential};
-use super::{SparseAffinity, Weights};
 use crate::error::Result;
+use crate::graph::ASK;
+use crate::graph::{SparseAffinity, Weights};
 use crate::kernel::SparseKernel;
-use crate::observe::{Observer, Silent, check};
+use crate::observe::{Observer, check};
 
 impl SparseAffinity {
     /// S thresholded as `kernel` is, then `exp((s - 1) / beta2)`; every pruned pair gets the constant exp(-1/beta2).
-    pub fn paper(kernel: &SparseKernel, beta2: f64, diagonal: Diagonal) -> Result<Self> {
-        Self::paper_observed(kernel, beta2, diagonal, &Silent)
-    }
-
-    /// As [`SparseAffinity::paper`], asking `observer` whether to go on: there may be 10⁸ pairs to copy.
-    pub fn paper_observed(
+    pub fn paper(
         kernel: &SparseKernel,
         beta2: f64,
         diagonal: Diagonal,

@@ -1,9 +1,9 @@
 //! Similarities made elsewhere: checked at the door, each complaint naming the entry (counted from 1).
 
-use super::sparse::{ASK, check_rows};
-use super::{SparseAffinity, Weights};
 use crate::error::{Error, Result};
-use crate::observe::{Observer, Silent, check};
+use crate::graph::{ASK, check_rows};
+use crate::graph::{SparseAffinity, Weights};
+use crate::observe::{Observer, check};
 
 /// How far `A_ij` and `A_ji` may be apart, relative to the larger.
 const ASYMMETRY: f64 = 1e-8;
@@ -39,12 +39,7 @@ fn check_pair(i: usize, j: usize, one: f64, other: f64) -> Result<()> {
 impl SparseAffinity {
     /// A similarity matrix in full, n x n by rows; zeros are not stored. An error names the first entry that is not
     /// finite, negative, or unequal to its mirror image, or the first row of zeros only.
-    pub fn precomputed_dense(matrix: &[f64], n: usize) -> Result<Self> {
-        Self::precomputed_dense_observed(matrix, n, &Silent)
-    }
-
-    /// As [`SparseAffinity::precomputed_dense`], asking `observer` whether to go on.
-    pub fn precomputed_dense_observed(matrix: &[f64], n: usize, observer: &dyn Observer) -> Result<Self> {
+    pub fn precomputed_dense(matrix: &[f64], n: usize, observer: &dyn Observer) -> Result<Self> {
         if n == 0 {
             return Err(Error::Empty { n: 0, d: 0 });
         }
@@ -91,16 +86,6 @@ impl SparseAffinity {
         indices: Vec<u32>,
         values: Vec<f64>,
         n: usize,
-    ) -> Result<Self> {
-        Self::precomputed_sparse_observed(indptr, indices, values, n, &Silent)
-    }
-
-    /// As [`SparseAffinity::precomputed_sparse`], asking `observer` whether to go on.
-    pub fn precomputed_sparse_observed(
-        indptr: Vec<usize>,
-        indices: Vec<u32>,
-        values: Vec<f64>,
-        n: usize,
         observer: &dyn Observer,
     ) -> Result<Self> {
         if indptr.len() != n + 1 {
@@ -135,14 +120,7 @@ impl SparseAffinity {
                 return refuse(format!("has only zeros in row {}; every point needs some similarity", i + 1));
             }
         }
-        // Rows and columns were looked at above.
-        Ok(SparseAffinity {
-            constant: 0.0,
-            indptr,
-            indices,
-            weights: Weights::Values(even),
-            of_neighbors: false,
-        })
+        Ok(SparseAffinity::from_checked_rows(0.0, indptr, indices, Weights::Values(even)))
     }
 }
 

@@ -1,26 +1,16 @@
 //! `top-k`: each point's k strongest co-leaf neighbours, made symmetric (an edge when either names the other), the
 //! share of trees raised to a power as its weight.
 
-use super::sparse::ASK;
 use super::transform::powers;
-use super::{SparseAffinity, Weights};
 use crate::error::Result;
+use crate::graph::ASK;
+use crate::graph::{SparseAffinity, Weights};
 use crate::kernel::Neighbors;
-use crate::observe::{Observer, Silent, check};
+use crate::observe::{Observer, check};
 
 impl SparseAffinity {
     /// The graph of the first `k` neighbours of each row.
-    pub fn top_k(neighbors: &Neighbors, k: usize, power: f64) -> Result<Self> {
-        Self::top_k_observed(neighbors, k, power, &Silent)
-    }
-
-    /// As [`SparseAffinity::top_k`], asking `observer` whether to go on.
-    pub fn top_k_observed(
-        neighbors: &Neighbors,
-        k: usize,
-        power: f64,
-        observer: &dyn Observer,
-    ) -> Result<Self> {
+    pub fn top_k(neighbors: &Neighbors, k: usize, power: f64, observer: &dyn Observer) -> Result<Self> {
         let table = powers(power, neighbors.trees())?;
         let n = neighbors.n();
         let ask = |row: usize| if row.is_multiple_of(ASK) { check(observer) } else { Ok(()) };
@@ -78,7 +68,7 @@ impl SparseAffinity {
             Weights::Table { table, .. } => table.len() - 1,
             Weights::Values(_) => 0,
         };
-        let constant = super::Affinity::constant(&self);
+        let constant = self.constant();
         Ok(self.with_table(constant, powers(power, trees)?)?.with_neighbors())
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::tree::{Cuts, Tree};
 use super::{Forest, ForestParams};
 use crate::error::{Error, Result};
-use crate::model::{Container, Piece, Sections, read};
+use crate::model_file::{Container, Piece, Sections, read};
 use crate::observe::{Observer, Silent, check};
 use crate::points::Precision;
 
@@ -125,7 +125,7 @@ impl Forest {
                 _ => return Err(damaged("section draws names a tree that is not there".into())),
             }
         }
-        forest.check_observed(observer)?;
+        forest.check(observer)?;
         Ok(forest)
     }
 
@@ -138,7 +138,7 @@ impl Forest {
 
     /// A forest from a model file's bytes, checked.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        Self::from_container(&Container::parse(bytes)?, &Silent)
+        Self::from_container(&Container::parse(bytes, &Silent)?, &Silent)
     }
 
     /// Writes a model file, whole or not at all.
@@ -167,7 +167,7 @@ impl Forest {
     /// let forest = Forest::grow(&points, &ForestParams { trees: 2, ..Default::default() })?;
     /// let mut bytes = Vec::new();
     /// forest.write_with(&mut bytes, &[("meta", b"{}")], &Silent)?;
-    /// assert_eq!(Container::parse(&bytes)?.section("meta")?, b"{}");
+    /// assert_eq!(Container::parse(&bytes, &Silent)?.section("meta")?, b"{}");
     /// assert_eq!(Forest::from_bytes(&bytes)?, forest);
     /// assert!(forest.write_with(&mut bytes, &[("members", b"")], &Silent).is_err());
     /// # Ok::<(), rpfcluster::Error>(())

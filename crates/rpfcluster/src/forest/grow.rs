@@ -10,19 +10,19 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::coarse::CoarseRows;
-use super::columns::Columns;
 use super::params::{ForestParams, Split};
-use super::partition::{Moved, Spare, partition};
-use super::project::{DirectionVector, Rows};
-use super::rough::{Divider, RoughDirection};
+use super::projection::fixed_order::{DirectionVector, Rows};
+use super::projection::transposed::Columns;
+use super::quantized::grid::CoarseRows;
+use super::quantized::node_cut::{Divider, RoughDirection};
 use super::split::{ATTEMPTS, DirectionSource, cut};
-use super::together::Projections;
 use super::tree::{Cuts, Tree};
+use super::tree_batch::Projections;
 use crate::error::Result;
 use crate::observe::{Observer, check};
 use crate::points::Real;
-use crate::rng::{ROOT_PATH, child_path};
+use crate::random::{ROOT_PATH, child_path};
+use crate::simd::stable_partition::{Moved, Spare, partition};
 
 /// From this many columns on, moving them with every cut costs more than rough sums of rows where they lie, down to nodes
 /// of this size: a smaller one has too few points for what a node costs.

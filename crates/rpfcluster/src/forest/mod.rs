@@ -5,32 +5,29 @@
 //! `coarse`, `sieve` and `rough` sums in 16 bits that decide most comparisons, `tree` a tree's storage, `route` new points with
 //! `descend` for narrow rows, `codec` bytes.
 
-mod coarse;
 mod codec;
-mod columns;
-mod descend;
 mod grow;
+mod leaf_ids;
 mod params;
-mod partition;
-mod project;
-mod rough;
+mod projection;
+mod quantized;
 mod route;
-mod sieve;
 mod split;
-mod together;
 mod tree;
+mod tree_batch;
 
 use rayon::prelude::*;
 
-pub(crate) use coarse::COLUMNS as ROUNDED_COLUMNS;
+pub use leaf_ids::LeafIds;
 pub use params::{Direction, ForestParams, Split};
+pub(crate) use quantized::grid::COLUMNS as ROUNDED_COLUMNS;
 pub(crate) use tree::Tree;
 
 use crate::error::{Error, Result};
-use crate::kernel::{LeafCodes, LeafMatrix};
-use crate::observe::{Observer, Silent, Stage, check};
-use crate::points::{Points, Precision, Real, check_shape};
-use project::Rows;
+use crate::observe::{Observed, Observer, Stage, check};
+use crate::points::{Precision, Real, check_shape};
+use projection::fixed_order::{self, Rows};
+use quantized::{grid, partition as quantized_partition};
 
 /// A grown forest.
 ///
@@ -40,7 +37,7 @@ use project::Rows;
 /// let points = Points::new(&values, 200, 2)?;
 /// let forest = Forest::grow(&points, &ForestParams { trees: 20, ..Default::default() })?;
 /// // A training row ends in the leaf it grew up in.
-/// assert_eq!(forest.route(&points)?, forest.leaves().codes().clone());
+/// assert_eq!(forest.route(&points)?, forest.leaves().leaf_ids().clone());
 /// # Ok::<(), rpfcluster::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -56,31 +53,23 @@ pub struct Forest {
 
 impl Forest {
     /// Grows a forest in the current thread pool.
-    pub fn grow<R: Real>(points: &Points<R>, params: &ForestParams) -> Result<Self> {
-        Self::grow_observed(points, params, &Silent)
-    }
-
-    /// Grows a forest, telling `observer` about each tree.
-    pub fn grow_observed<R: Real>(
-        points: &Points<R>,
-        params: &ForestParams,
-        observer: &dyn Observer,
-    ) -> Result<Self> {
+    pub fn grow<'a, R: Real>(points: impl Into<Observed<'a, R>>, params: &ForestParams) -> Result<Self> {
+        let Observed { points, observer } = points.into();
         params.validate()?;
         let (n, d) = (points.n(), points.d());
         let exponent = split::scale_exponent(points.largest());
-        let mut job = grow::Job { rows: Rows::new(points), coarse: None, n, d, params, exponent, observer };
-        let large = together::smallest(&job);
+        let mut job = grow::Job { rows: Rows::new(&points), coarse: None, n, d, params, exponent, observer };
+        let large = tree_batch::smallest(&job);
         // A direction with few columns is added up faster than it is rounded.
-        let thin = params.direction == Direction::Sparse && d >= project::LANES;
-        let rounded = large.is_some() || together::many_plain(&job) && d >= grow::MANY_COLUMNS;
-        if rounded && sieve::available() && !thin {
-            job.coarse = coarse::CoarseRows::covering(&job.rows, n, d);
+        let thin = params.direction == Direction::Sparse && d >= fixed_order::LANES;
+        let rounded = large.is_some() || tree_batch::many_plain(&job) && d >= grow::MANY_COLUMNS;
+        if rounded && quantized_partition::available() && !thin {
+            job.coarse = grid::CoarseRows::covering(&job.rows, n, d);
         }
         // As many groups for each thread as for the others.
         let threads = rayon::current_num_threads();
         let groups = match large {
-            Some(_) => params.trees.div_ceil(together::TREES).next_multiple_of(threads).min(params.trees),
+            Some(_) => params.trees.div_ceil(tree_batch::TREES).next_multiple_of(threads).min(params.trees),
             None => params.trees,
         };
         observer.begin(Stage::Grow, params.trees as u64);
@@ -178,54 +167,23 @@ impl Forest {
             .sum()
     }
 
-    /// The leaves as grown.
-    pub fn leaves(&self) -> LeafMatrix {
-        LeafMatrix::as_grown(self)
-    }
-
-    /// The leaves as they would be had the forest been grown with this larger `min_node`; nothing is grown again.
-    pub fn leaves_at(&self, min_node: usize) -> Result<LeafMatrix> {
-        if min_node < self.params.min_node {
-            let expected = format!("at least {}, the value the forest was grown with", self.params.min_node);
-            return Err(crate::error::parameter("min_node", min_node, expected));
-        }
-        if min_node == self.params.min_node {
-            Ok(self.leaves())
-        } else {
-            Ok(LeafMatrix::coarser(self, min_node))
-        }
-    }
-
-    /// The leaves of the trees `from..to` only, at the given `min_node`: a smaller forest for nothing.
-    pub fn leaves_of_trees(&self, trees: std::ops::Range<usize>, min_node: usize) -> Result<LeafMatrix> {
-        let expected = || format!("within 0..{}", self.trees.len());
-        if trees.start >= trees.end || trees.end > self.trees.len() {
-            return Err(crate::error::parameter("trees", format!("{trees:?}"), expected()));
-        }
-        Ok(self.leaves_at(min_node)?.subset(trees))
-    }
-
     /// The leaf of each row of `points` in each tree (leaves as grown). Rows of another width are rounded to the
     /// forest's own first.
-    pub fn route<R: Real>(&self, points: &Points<R>) -> Result<LeafCodes> {
-        self.route_observed(points, &Silent)
-    }
-
-    /// As [`Forest::route`], telling `observer` about each tree.
-    pub fn route_observed<R: Real>(&self, points: &Points<R>, observer: &dyn Observer) -> Result<LeafCodes> {
+    pub fn route<'a, R: Real>(&self, points: impl Into<Observed<'a, R>>) -> Result<LeafIds> {
+        let Observed { points, observer } = points.into();
         if points.d() != self.d {
             return Err(Error::Columns { got: points.d(), expected: self.d });
         }
         if R::PRECISION == self.precision {
-            return self.route_rows(&Rows::new(points), points.n(), observer);
+            return self.route_rows(&Rows::new(&points), points.n(), observer);
         }
         match self.precision {
-            Precision::F32 => points.in_width::<f32, _>(|same| self.route_observed(same, observer))?,
-            Precision::F64 => points.in_width::<f64, _>(|same| self.route_observed(same, observer))?,
+            Precision::F32 => points.in_width::<f32, _>(|same| self.route(same.observed(observer)))?,
+            Precision::F64 => points.in_width::<f64, _>(|same| self.route(same.observed(observer)))?,
         }
     }
 
-    fn route_rows<R: Real>(&self, rows: &Rows<R>, n: usize, observer: &dyn Observer) -> Result<LeafCodes> {
+    fn route_rows<R: Real>(&self, rows: &Rows<R>, n: usize, observer: &dyn Observer) -> Result<LeafIds> {
         observer.begin(Stage::Route, self.trees.len() as u64);
         let unseen = route::Unseen::new(rows, n, self);
         let mut codes = vec![0u32; n * self.trees.len()];
@@ -241,16 +199,11 @@ impl Forest {
             })
             .collect();
         observer.end(Stage::Route);
-        done.map(|()| LeafCodes::new(n, self.trees.len(), codes))
+        done.map(|()| LeafIds::new(n, self.trees.len(), codes))
     }
 
     /// Whether the stored arrays describe a forest; what a model file must pass before it is used.
-    pub fn check(&self) -> Result<()> {
-        self.check_observed(&Silent)
-    }
-
-    /// As [`Forest::check`], asking `observer` at each tree whether to go on.
-    pub fn check_observed(&self, observer: &dyn Observer) -> Result<()> {
+    pub fn check(&self, observer: &dyn Observer) -> Result<()> {
         let damaged = |problem: String| Error::Model { problem: format!("is damaged: {problem}") };
         self.params.validate().map_err(|e| damaged(e.to_string()))?;
         check_shape(self.n, self.d).map_err(|e| damaged(e.to_string()))?;
@@ -279,7 +232,7 @@ fn grow_group<R: Real>(
     scratch: &mut grow::Scratch<R>,
 ) -> Result<Vec<Tree>> {
     let begun = match large {
-        Some(smallest) => together::begin(job, trees.clone(), smallest, scratch)?,
+        Some(smallest) => tree_batch::begin(job, trees.clone(), smallest, scratch)?,
         None => {
             let new = |_| grow::Begun { members: (0..job.n as u32).collect(), known: Vec::new() };
             trees.clone().map(new).collect()

@@ -6,19 +6,19 @@
 use std::ops::Range;
 
 use super::Forest;
-use super::coarse::CoarseRows;
-use super::columns::Columns;
-use super::descend::{Steps, descend};
 use super::params::Direction;
-use super::partition::{Moved, Spare, partition};
-use super::project::{DirectionVector, Rows};
-use super::rough::{Divider, RoughDirection};
-use super::sieve::{Sieve, available};
+use super::projection::fixed_order::{DirectionVector, Rows};
+use super::projection::transposed::Columns;
+use super::quantized::grid::CoarseRows;
+use super::quantized::node_cut::{Divider, RoughDirection};
+use super::quantized::partition::{Sieve, available};
+use super::quantized::routing::{Steps, descend};
 use super::split::DirectionSource;
 use super::tree::{Cursor, Tree};
 use crate::error::Result;
 use crate::observe::{Observer, check};
 use crate::points::Real;
+use crate::simd::stable_partition::{Moved, Spare, partition};
 
 /// Bytes of directions that are kept; beyond, they are drawn again for every block.
 const KEPT: usize = 16 << 20;

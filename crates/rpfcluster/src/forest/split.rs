@@ -3,9 +3,9 @@
 //! Both are functions of (seed, tree, path from the root, range of the projections) alone.
 
 use super::params::{Direction, ForestParams, Split};
-use super::project::{DirectionVector, LANES};
+use super::projection::fixed_order::{DirectionVector, LANES};
 use crate::points::Real;
-use crate::rng::{Purpose, Stream};
+use crate::random::{Purpose, Stream};
 
 /// Fresh directions tried when the points of a node all fall on one value of the first; distinct points that four
 /// directions cannot tell apart differ by less than the rounding of a projection.

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use crate::points::{Precision, Real};
-use crate::rng::{ROOT_PATH, child_path};
+use crate::random::{ROOT_PATH, child_path};
 
 /// The cuts in the width of the data the tree was grown on.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,20 +2,20 @@
 
 use rayon::prelude::*;
 
-use super::codes::LeafCodes;
 use super::leaf_matrix::LeafMatrix;
 use crate::error::Result;
+use crate::forest::LeafIds;
 use crate::observe::{Observer, Silent, check};
 use crate::points::Real;
 
 impl LeafMatrix {
     /// Row `i` of S: its similarity to every training row.
     pub fn row(&self, i: usize) -> Vec<f64> {
-        self.row_of(self.codes(), i)
+        self.row_of(self.leaf_ids(), i)
     }
 
     /// The similarity of row `i` of `codes` to every training row.
-    pub fn row_of(&self, codes: &LeafCodes, i: usize) -> Vec<f64> {
+    pub fn row_of(&self, codes: &LeafIds, i: usize) -> Vec<f64> {
         let mut counts = vec![0u16; self.n()];
         for (t, tree) in self.tree_leaves().iter().enumerate() {
             for &j in tree.leaf(codes.get(i, t)) {
@@ -28,19 +28,19 @@ impl LeafMatrix {
 
     /// S in full, n x n, row after row.
     pub fn dense(&self) -> Vec<f64> {
-        self.dense_of(self.codes())
+        self.dense_of(self.leaf_ids())
     }
 
     /// The similarity of every row of `codes` to every training row, m x n, row after row.
-    pub fn dense_of(&self, codes: &LeafCodes) -> Vec<f64> {
+    pub fn dense_of(&self, codes: &LeafIds) -> Vec<f64> {
         self.dense_rows(codes, 0.0, &Silent)
     }
 
     /// As [`LeafMatrix::dense_of`] in either width, similarities below `threshold` as zeros, asking `observer` at each
     /// row whether to go on.
-    pub fn dense_of_observed<R: Real>(
+    pub fn dense_above<R: Real>(
         &self,
-        codes: &LeafCodes,
+        codes: &LeafIds,
         threshold: f64,
         observer: &dyn Observer,
     ) -> Result<Vec<R>> {
@@ -48,7 +48,7 @@ impl LeafMatrix {
         check(observer).map(|()| all)
     }
 
-    fn dense_rows<R: Real>(&self, codes: &LeafCodes, threshold: f64, observer: &dyn Observer) -> Vec<R> {
+    fn dense_rows<R: Real>(&self, codes: &LeafIds, threshold: f64, observer: &dyn Observer) -> Vec<R> {
         let mut all = vec![R::default(); codes.n() * self.n()];
         all.par_chunks_mut(self.n()).enumerate().for_each(|(i, row)| {
             if observer.cancelled() {

@@ -5,11 +5,11 @@ use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
-use super::codes::LeafCodes;
 use crate::error::{Error, Result};
-use crate::fetch::prefetch;
 use crate::forest::Forest;
+use crate::forest::LeafIds;
 use crate::observe::{Observer, Silent, check};
+use crate::simd::prefetch;
 
 /// The leaves of one tree at one `min_node`.
 #[derive(Debug, Clone)]
@@ -45,6 +45,35 @@ impl TreeLeaves {
     }
 }
 
+impl Forest {
+    /// The leaves as grown.
+    pub fn leaves(&self) -> LeafMatrix {
+        LeafMatrix::as_grown(self)
+    }
+
+    /// The leaves as they would be had the forest been grown with this larger `min_node`; nothing is grown again.
+    pub fn leaves_at(&self, min_node: usize) -> Result<LeafMatrix> {
+        if min_node < self.params.min_node {
+            let expected = format!("at least {}, the value the forest was grown with", self.params.min_node);
+            return Err(crate::error::parameter("min_node", min_node, expected));
+        }
+        if min_node == self.params.min_node {
+            Ok(self.leaves())
+        } else {
+            Ok(LeafMatrix::coarser(self, min_node))
+        }
+    }
+
+    /// The leaves of the trees `from..to` only, at the given `min_node`: a smaller forest for nothing.
+    pub fn leaves_of_trees(&self, trees: Range<usize>, min_node: usize) -> Result<LeafMatrix> {
+        let expected = || format!("within 0..{}", self.trees.len());
+        if trees.start >= trees.end || trees.end > self.trees.len() {
+            return Err(crate::error::parameter("trees", format!("{trees:?}"), expected()));
+        }
+        Ok(self.leaves_at(min_node)?.subset(trees))
+    }
+}
+
 /// The matrix Z of the paper's kernel S = Z Zᵀ / T.
 #[derive(Debug)]
 pub struct LeafMatrix {
@@ -54,7 +83,7 @@ pub struct LeafMatrix {
     first_tree: usize,
     /// The first column of Z that belongs to each tree; the last entry is the number of columns.
     first: Vec<usize>,
-    codes: OnceLock<LeafCodes>,
+    codes: OnceLock<LeafIds>,
 }
 
 impl LeafMatrix {
@@ -109,7 +138,7 @@ impl LeafMatrix {
     /// assert!(among[0] == 1.0 && among[3] == 1.0 && among[1] < 0.1 && among[1] == among[2]);
     /// # Ok::<(), rpfcluster::Error>(())
     /// ```
-    pub fn of_rows(&self, codes: LeafCodes, observer: &dyn Observer) -> Result<Self> {
+    pub fn of_rows(&self, codes: LeafIds, observer: &dyn Observer) -> Result<Self> {
         let n = codes.n();
         if n > u32::MAX as usize {
             return Err(Error::TooManyRows { n, limit: u32::MAX as usize });
@@ -169,12 +198,12 @@ impl LeafMatrix {
     }
 
     /// The leaf of every training row in every tree; made on first use and kept (4 bytes a row and tree).
-    pub fn codes(&self) -> &LeafCodes {
+    pub fn leaf_ids(&self) -> &LeafIds {
         self.codes.get_or_init(|| self.laid_out(&Silent))
     }
 
-    /// As [`LeafMatrix::codes`], asking `observer` at each tree whether to go on.
-    pub fn codes_observed(&self, observer: &dyn Observer) -> Result<&LeafCodes> {
+    /// As [`LeafMatrix::leaf_ids`], asking `observer` at each tree whether to go on.
+    pub fn prepare_leaf_ids(&self, observer: &dyn Observer) -> Result<&LeafIds> {
         check(observer)?;
         if let Some(codes) = self.codes.get() {
             return Ok(codes);
@@ -184,7 +213,7 @@ impl LeafMatrix {
         Ok(self.codes.get_or_init(|| made))
     }
 
-    fn laid_out(&self, observer: &dyn Observer) -> LeafCodes {
+    fn laid_out(&self, observer: &dyn Observer) -> LeafIds {
         let mut codes = vec![0u32; self.n * self.trees()];
         codes.par_chunks_exact_mut(self.n).zip(&self.leaves).for_each(|(codes, tree)| {
             if observer.cancelled() {
@@ -196,11 +225,11 @@ impl LeafMatrix {
                 }
             }
         });
-        LeafCodes::new(self.n, self.trees(), codes)
+        LeafIds::new(self.n, self.trees(), codes)
     }
 
-    /// Whether [`LeafMatrix::codes`] has been made.
-    pub(crate) fn has_codes(&self) -> bool {
+    /// Whether [`LeafMatrix::leaf_ids`] has been made.
+    pub(crate) fn has_leaf_ids(&self) -> bool {
         self.codes.get().is_some()
     }
 
@@ -209,7 +238,7 @@ impl LeafMatrix {
     ///
     /// # Panics
     /// When `routed` does not come from the forest of this matrix: it has fewer trees.
-    pub fn adapt(&self, routed: LeafCodes) -> LeafCodes {
+    pub fn adapt(&self, routed: LeafIds) -> LeafIds {
         let (n, trees) = (routed.n(), self.trees());
         if trees == routed.trees() && self.leaves.iter().all(|t| t.becomes.is_none()) {
             return routed;
@@ -220,12 +249,12 @@ impl LeafMatrix {
                 codes.iter_mut().for_each(|code| *code = becomes[*code as usize]);
             }
         });
-        LeafCodes::new(n, trees, codes)
+        LeafIds::new(n, trees, codes)
     }
 
     /// S_ij for two training rows.
     pub fn pair(&self, i: usize, j: usize) -> f64 {
-        let codes = self.codes();
+        let codes = self.leaf_ids();
         codes.shared(i, codes, j) as f64 / self.trees() as f64
     }
 }

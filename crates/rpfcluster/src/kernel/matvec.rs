@@ -8,10 +8,10 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::codes::LeafCodes;
 use super::leaf_matrix::LeafMatrix;
+use crate::forest::LeafIds;
 use crate::observe::{Observer, Silent};
-use crate::wide::in_wide_registers;
+use crate::simd::in_wide_registers;
 
 /// Trees whose leaf sums are held at a time.
 const GROUP: usize = 8;
@@ -42,7 +42,7 @@ impl LeafMatrix {
 
     /// As [`LeafMatrix::degrees`]; once `observer` wants to stop the rest is left out, and what is returned means nothing.
     pub(crate) fn degrees_until(&self, observer: &dyn Observer) -> Vec<f64> {
-        let codes = self.codes();
+        let codes = self.leaf_ids();
         let trees = self.trees() as f64;
         let mut degrees = vec![0.0; self.n()];
         degrees.par_chunks_mut(ROWS).enumerate().for_each(|(chunk, out)| {
@@ -62,18 +62,18 @@ impl LeafMatrix {
 
     /// `y = S x` for `b` vectors at once; `x` and `y` are n x b, row after row. With b = 0 there is nothing to do.
     pub fn apply(&self, x: &[f64], y: &mut [f64], b: usize) {
-        self.apply_to(self.codes(), x, y, b);
+        self.apply_to(self.leaf_ids(), x, y, b);
     }
 
     /// As [`LeafMatrix::apply`] for rows given by their leaf numbers: `y` is m x b.
-    pub fn apply_to(&self, codes: &LeafCodes, x: &[f64], y: &mut [f64], b: usize) {
+    pub fn apply_to(&self, codes: &LeafIds, x: &[f64], y: &mut [f64], b: usize) {
         self.apply_until(codes, x, y, b, &Silent);
     }
 
     /// As [`LeafMatrix::apply_to`]; once `observer` wants to stop the rest is left out, and `y` means nothing.
     pub(crate) fn apply_until(
         &self,
-        codes: &LeafCodes,
+        codes: &LeafIds,
         x: &[f64],
         y: &mut [f64],
         b: usize,
@@ -120,7 +120,7 @@ impl LeafMatrix {
                 let mut sums: Vec<Vec<f64>> = own.clone().map(zeros).collect();
                 for (chunk, x) in x.chunks(CHUNK * b).enumerate() {
                     for (t, sums) in own.clone().zip(&mut sums) {
-                        leaf_sums(&self.codes().tree(t)[chunk * CHUNK..], x, b, from, sums, width);
+                        leaf_sums(&self.leaf_ids().tree(t)[chunk * CHUNK..], x, b, from, sums, width);
                     }
                 }
                 sums

@@ -5,17 +5,17 @@
 //! `matvec` the factored products, `count` co-leaf counts of one row, `sparse` and `top_k` what is kept of them,
 //! `dense` the whole matrix, `rerank` true distances among co-leaf neighbours.
 
-mod codes;
-mod count;
 mod dense;
+mod feature_map;
 mod leaf_matrix;
 mod matvec;
+mod neighbors;
+mod pair_counts;
 mod rerank;
-mod sparse;
-mod top_k;
+mod thresholded;
 
-pub use codes::{FeatureMap, LeafCodes};
+pub use feature_map::FeatureMap;
 pub use leaf_matrix::LeafMatrix;
-pub use rerank::{Reranked, rerank, rerank_observed};
-pub use sparse::SparseKernel;
-pub use top_k::Neighbors;
+pub use neighbors::Neighbors;
+pub use rerank::{Reranked, rerank};
+pub use thresholded::SparseKernel;

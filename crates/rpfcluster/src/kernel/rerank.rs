@@ -2,9 +2,9 @@
 
 use rayon::prelude::*;
 
-use super::top_k::Neighbors;
+use super::neighbors::Neighbors;
 use crate::error::{Error, Result};
-use crate::observe::{Observer, Silent, check};
+use crate::observe::{Observer, check};
 use crate::points::{Points, Real};
 
 /// Neighbours by Euclidean distance.
@@ -16,16 +16,6 @@ pub struct Reranked {
 
 /// Sorts the candidates of each row of `queries` by their Euclidean distance in `points` and keeps `k`.
 pub fn rerank<R: Real>(
-    queries: &Points<R>,
-    points: &Points<R>,
-    candidates: &Neighbors,
-    k: usize,
-) -> Result<Reranked> {
-    rerank_observed(queries, points, candidates, k, &Silent)
-}
-
-/// As [`rerank`], asking `observer` at each row whether to go on.
-pub fn rerank_observed<R: Real>(
     queries: &Points<R>,
     points: &Points<R>,
     candidates: &Neighbors,

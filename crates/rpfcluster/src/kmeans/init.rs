@@ -6,7 +6,7 @@ use super::lloyd::CHUNK;
 use super::{Rows, squared_distance};
 use crate::error::Result;
 use crate::observe::{Observer, check};
-use crate::rng::{Purpose, Stream};
+use crate::random::{Purpose, Stream};
 
 /// k centers drawn with probability proportional to the squared distance from those drawn before.
 pub(crate) fn plus_plus(

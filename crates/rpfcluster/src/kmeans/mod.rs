@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, parameter};
 use crate::observe::{Observer, Silent, Stage, check};
-use crate::rng::sample_rows;
+use crate::random::sample_rows;
 
 pub use hartigan_wong::HartiganWong;
 

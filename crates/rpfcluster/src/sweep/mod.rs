@@ -21,14 +21,15 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::affinity::{Affinity, Diagonal, LinearAffinity, SparseAffinity};
+use crate::eigen::Method;
 use crate::error::{Error, Result, parameter};
 use crate::kernel::LeafMatrix;
+use crate::label::ncut_value;
 use crate::metrics::Scores;
 use crate::observe::{Observer, Quiet, Stage, check};
-use crate::spectral::{Method, ncut_value};
 
 pub use grid::{coarse_bandwidths, medium_bandwidths, paper_bandwidths, paper_thresholds};
-pub use pick::{most_agreed, most_agreed_observed};
+pub use pick::most_agreed;
 use solve::Walk;
 
 /// Bandwidths whose warm starts follow each other; fixed, so that the number of threads changes nothing.
@@ -188,7 +189,7 @@ impl Sweep {
         observer: &dyn Observer,
     ) -> Result<SweepResult> {
         self.validate()?;
-        crate::cluster::fit::check_distinct(leaves, self.k, observer)?;
+        crate::pipeline::fit::check_distinct(leaves, self.k, observer)?;
         if let Some(given) = classes.map(<[u32]>::len).filter(|len| *len != leaves.n()) {
             return Err(Error::Length { what: "classes", got: given, expected: leaves.n() });
         }
@@ -209,8 +210,8 @@ impl Sweep {
         let mut solved = Vec::with_capacity(thresholds.len() * self.beta2.len() * self.methods.len());
         for (number, beta1) in thresholds.iter().enumerate() {
             check(observer)?;
-            let kernel = leaves.sparse_observed(*beta1, &Quiet(observer))?;
-            let base = SparseAffinity::paper_observed(&kernel, self.beta2[0], self.diagonal, observer)?;
+            let kernel = leaves.sparse(*beta1, &Quiet(observer))?;
+            let base = SparseAffinity::paper(&kernel, self.beta2[0], self.diagonal, observer)?;
             drop(kernel);
             let starts: Vec<usize> = (0..self.beta2.len()).step_by(STRETCH).collect();
             let stretches: Result<Vec<Vec<Solved>>> = starts
@@ -233,14 +234,14 @@ impl Sweep {
         observer: &dyn Observer,
     ) -> Result<Vec<Solved>> {
         let least = thresholds.iter().copied().fold(1.0, f64::min);
-        let kernel = leaves.sparse_observed(least, &Quiet(observer))?;
+        let kernel = leaves.sparse(least, &Quiet(observer))?;
         let walks: Result<Vec<Vec<Solved>>> = thresholds
             .par_iter()
             .enumerate()
             .map(|(number, beta1)| {
                 check(observer)?;
                 let own = kernel.at_least(*beta1)?;
-                let base = SparseAffinity::paper_observed(&own, self.beta2[0], self.diagonal, observer)?;
+                let base = SparseAffinity::paper(&own, self.beta2[0], self.diagonal, observer)?;
                 drop(own);
                 Walk::new(self, base, number, observer).refined()
             })
@@ -323,7 +324,7 @@ impl Sweep {
             weights[entry.partition] += usize::from(entry.converged || !finished);
         }
         let eligible = |at: &usize| entries[*at].converged || !finished;
-        let agreed = most_agreed_observed(&partitions, &weights, COMPARED, observer)?;
+        let agreed = most_agreed(&partitions, &weights, COMPARED, observer)?;
         let label_free =
             (0..entries.len()).filter(eligible).find(|at| entries[*at].partition == agreed).unwrap_or(0);
         let best_by_labels = scores.as_ref().and_then(|s| {

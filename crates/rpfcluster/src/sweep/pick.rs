@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use crate::error::Result;
 use crate::metrics::Scores;
-use crate::observe::{Observer, Silent, check};
+use crate::observe::{Observer, check};
 
 /// The partition with the highest mean adjusted Rand index to all others, each counted `weights` times (ties: the
 /// first). Where there are more than `compared`, only those of the largest weights take part.
@@ -12,15 +12,10 @@ use crate::observe::{Observer, Silent, check};
 /// ```
 /// let partitions = vec![vec![0, 0, 0, 1], vec![0, 0, 1, 1], vec![0, 1, 1, 1]];
 /// // Two of the three agree more with the one in the middle than with each other.
-/// assert_eq!(rpfcluster::sweep::most_agreed(&partitions, &[1, 1, 1], 100)?, 1);
+/// assert_eq!(rpfcluster::sweep::most_agreed(&partitions, &[1, 1, 1], 100, &rpfcluster::Silent)?, 1);
 /// # Ok::<(), rpfcluster::Error>(())
 /// ```
-pub fn most_agreed(partitions: &[Vec<u32>], weights: &[usize], compared: usize) -> Result<usize> {
-    most_agreed_observed(partitions, weights, compared, &Silent)
-}
-
-/// As [`most_agreed`], asking `observer` at each pair of partitions whether to go on.
-pub fn most_agreed_observed(
+pub fn most_agreed(
     partitions: &[Vec<u32>],
     weights: &[usize],
     compared: usize,

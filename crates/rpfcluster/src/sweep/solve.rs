@@ -7,9 +7,10 @@
 use super::grid::nearest_to_coarse;
 use super::{SAME, Solved, Sweep};
 use crate::affinity::SparseAffinity;
+use crate::eigen::{Embedding, Hints, SpectralParams, embed};
 use crate::error::Result;
+use crate::label::label;
 use crate::observe::{Observer, Quiet, Stage, check};
-use crate::spectral::{Embedding, Hints, SpectralParams, embed, label};
 
 /// Fewer points than this are solved densely: the block method would not be faster even from a good start.
 const DENSE: usize = 64;

@@ -2,8 +2,9 @@
 #![allow(dead_code)] // each test file uses some of them
 #![allow(clippy::unwrap_used)] // a failed unwrap here is a failed test
 
+use rpfcluster::Silent;
 use rpfcluster::affinity::{SparseAffinity, Weights};
-use rpfcluster::rng::{Purpose, Stream};
+use rpfcluster::random::{Purpose, Stream};
 
 /// A symmetric graph from undirected edges; repeated edges add up.
 pub fn graph(n: usize, constant: f64, edges: &[(usize, usize, f64)]) -> SparseAffinity {
@@ -57,5 +58,5 @@ pub fn nine_points() -> SparseAffinity {
         m[i * 9 + i + 1] = w;
         m[(i + 1) * 9 + i] = w;
     }
-    SparseAffinity::precomputed_dense(&m, 9).unwrap()
+    SparseAffinity::precomputed_dense(&m, 9, &Silent).unwrap()
 }

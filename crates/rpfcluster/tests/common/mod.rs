@@ -1,8 +1,8 @@
 //! What several test files need: made-up data, every kind of forest, and the kernel by brute force.
 #![allow(dead_code, clippy::unwrap_used)]
 
-use rpfcluster::rng::{Purpose, Stream};
-use rpfcluster::{Direction, Forest, ForestParams, LeafCodes, Points, Real, Split};
+use rpfcluster::random::{Purpose, Stream};
+use rpfcluster::{Direction, Forest, ForestParams, LeafIds, Points, Real, Split};
 
 /// n x d standard normal values, row after row.
 pub fn normals(n: usize, d: usize, seed: u64) -> Vec<f64> {
@@ -80,7 +80,7 @@ pub fn grow<R: Real>(values: &[R], n: usize, d: usize, params: &ForestParams) ->
 }
 
 /// In how many trees row i of `a` and row j of `b` have the same leaf number, by looking at all of them.
-pub fn brute_counts(a: &LeafCodes, b: &LeafCodes) -> Vec<Vec<usize>> {
+pub fn brute_counts(a: &LeafIds, b: &LeafIds) -> Vec<Vec<usize>> {
     (0..a.n())
         .map(|i| (0..b.n()).map(|j| (0..a.trees()).filter(|&t| a.get(i, t) == b.get(j, t)).count()).collect())
         .collect()

@@ -1,0 +1,285 @@
+//! Algebra on tall, narrow blocks: n rows, a few dozen columns, row-major.
+//!
+//! The eigen-solver spends its time here and in products with the affinity. Rows are taken in chunks of a fixed
+//! size, each chunk's partial sums are added in the order of the chunks, and so the bits do not depend on the number
+//! of threads. Inside a chunk, tiles of 4 x 4 sums stay in registers while short runs of rows stay in the cache.
+
+use rayon::prelude::*;
+
+use crate::observe::Observer;
+use crate::simd::in_wide_registers;
+
+/// Rows of one chunk.
+pub(crate) const CHUNK: usize = 2048;
+/// Rows that stay in the cache while the tiles pass over them.
+const RUN: usize = 32;
+/// Side of a tile.
+const TILE: usize = 4;
+
+/// A view of the first `columns` of a row-major block with `stride` numbers a row.
+#[derive(Clone, Copy)]
+pub(crate) struct Block<'a> {
+    pub data: &'a [f64],
+    pub stride: usize,
+    pub columns: usize,
+}
+
+impl<'a> Block<'a> {
+    pub fn new(data: &'a [f64], stride: usize, columns: usize) -> Self {
+        Block { data, stride, columns }
+    }
+}
+
+/// `a^T b` of one run of rows, added to the P x Q tile at (p, q).
+#[inline(always)]
+fn tile<const P: usize, const Q: usize>(
+    (a, a_stride, p): (&[f64], usize, usize),
+    (b, b_stride, q): (&[f64], usize, usize),
+    out: &mut [f64],
+    width: usize,
+) {
+    let mut sum = [[0.0; Q]; P];
+    for (row_a, row_b) in a.chunks_exact(a_stride).zip(b.chunks_exact(b_stride)) {
+        let (Some(va), Some(vb)) = (row_a[p..].first_chunk::<P>(), row_b[q..].first_chunk::<Q>()) else {
+            return;
+        };
+        for (s, x) in sum.iter_mut().zip(va) {
+            for (t, y) in s.iter_mut().zip(vb) {
+                *t += x * y;
+            }
+        }
+    }
+    for (r, s) in sum.iter().enumerate() {
+        for (c, t) in s.iter().enumerate() {
+            out[(p + r) * width + q + c] += t;
+        }
+    }
+}
+
+in_wide_registers! {
+fn gram_chunk(a: Block<'_>, b: Block<'_>, out: &mut [f64]) {
+    let width = b.columns;
+    for (rows_a, rows_b) in a.data.chunks(RUN * a.stride).zip(b.data.chunks(RUN * b.stride)) {
+        let mut p = 0;
+        while p < a.columns {
+            let wide = a.columns - p >= TILE;
+            let mut q = 0;
+            while q < b.columns {
+                let (one, other) = ((rows_a, a.stride, p), (rows_b, b.stride, q));
+                match (wide, b.columns - q >= TILE) {
+                    (true, true) => tile::<TILE, TILE>(one, other, out, width),
+                    (true, false) => tile::<TILE, 1>(one, other, out, width),
+                    (false, true) => tile::<1, TILE>(one, other, out, width),
+                    (false, false) => tile::<1, 1>(one, other, out, width),
+                }
+                q += if b.columns - q >= TILE { TILE } else { 1 };
+            }
+            p += if wide { TILE } else { 1 };
+        }
+    }
+}
+}
+
+/// `aᵀ b`, a.columns x b.columns, row-major. This and what follows with an observer leave out the rest once it wants
+/// to stop, and what they return then means nothing.
+pub(crate) fn gram(a: Block, b: Block, observer: &dyn Observer) -> Vec<f64> {
+    gram_until(a, b, CHUNK, observer)
+}
+
+/// As [`gram`] for wide blocks, where one chunk alone takes long.
+pub(crate) fn gram_observed(a: Block, b: Block, observer: &dyn Observer) -> Vec<f64> {
+    gram_until(a, b, RUN, observer)
+}
+
+/// Asks before each `piece` rows, a multiple of [`RUN`], so that the sums are the same.
+fn gram_until(a: Block, b: Block, piece: usize, observer: &dyn Observer) -> Vec<f64> {
+    let size = a.columns * b.columns;
+    let partial: Vec<Vec<f64>> = a
+        .data
+        .par_chunks(CHUNK * a.stride)
+        .zip(b.data.par_chunks(CHUNK * b.stride))
+        .map(|(rows_a, rows_b)| {
+            let mut out = vec![0.0; size];
+            for (rows_a, rows_b) in rows_a.chunks(piece * a.stride).zip(rows_b.chunks(piece * b.stride)) {
+                if observer.cancelled() {
+                    break;
+                }
+                gram_chunk(
+                    Block::new(rows_a, a.stride, a.columns),
+                    Block::new(rows_b, b.stride, b.columns),
+                    &mut out,
+                );
+            }
+            out
+        })
+        .collect();
+    let mut total = vec![0.0; size];
+    for part in partial {
+        for (t, s) in total.iter_mut().zip(part) {
+            *t += s;
+        }
+    }
+    total
+}
+
+/// One row times a small matrix: `out[q..q + Q] += sign * Σ_p row[p] m[p][q..q + Q]`.
+#[inline(always)]
+fn row_times<const Q: usize>(row: &[f64], m: &[f64], width: usize, q: usize, sign: f64, out: &mut [f64]) {
+    let mut sum = [0.0; Q];
+    for (x, line) in row.iter().zip(m.chunks_exact(width)) {
+        let Some(line) = line[q..].first_chunk::<Q>() else { return };
+        for (s, v) in sum.iter_mut().zip(line) {
+            *s += x * v;
+        }
+    }
+    for (o, s) in out[q..q + Q].iter_mut().zip(sum) {
+        *o += sign * s;
+    }
+}
+
+#[inline(always)]
+fn row_product(row: &[f64], m: &[f64], width: usize, sign: f64, out: &mut [f64]) {
+    let mut q = 0;
+    while width - q >= 8 {
+        row_times::<8>(row, m, width, q, sign, out);
+        q += 8;
+    }
+    while width - q >= 4 {
+        row_times::<4>(row, m, width, q, sign, out);
+        q += 4;
+    }
+    while q < width {
+        row_times::<1>(row, m, width, q, sign, out);
+        q += 1;
+    }
+}
+
+in_wide_registers! {
+    fn subtract_rows(a: Block<'_>, m: &[f64], w: &mut [f64], width: usize) {
+        for (out, row) in w.chunks_exact_mut(width).zip(a.data.chunks_exact(a.stride)) {
+            row_product(&row[..a.columns], m, width, -1.0, out);
+        }
+    }
+}
+
+/// `w -= a m`, w being n x width and dense, m a.columns x width.
+pub(crate) fn subtract(a: Block, m: &[f64], w: &mut [f64], width: usize, observer: &dyn Observer) {
+    w.par_chunks_mut(CHUNK * width).zip(a.data.par_chunks(CHUNK * a.stride)).for_each(|(rows_w, rows_a)| {
+        if !observer.cancelled() {
+            subtract_rows(Block::new(rows_a, a.stride, a.columns), m, rows_w, width);
+        }
+    });
+}
+
+in_wide_registers! {
+    fn rotate_rows(rows: &mut [f64], stride: usize, columns: usize, m: &[f64], width: usize) {
+        let mut fresh = vec![0.0; width];
+        for row in rows.chunks_exact_mut(stride) {
+            fresh.fill(0.0);
+            row_product(&row[..columns], m, width, 1.0, &mut fresh);
+            row[..width].copy_from_slice(&fresh);
+        }
+    }
+}
+
+/// `v[:, ..width] = v[:, ..columns] m` in place, row by row, width at most the stride.
+pub(crate) fn rotate(
+    v: &mut [f64],
+    stride: usize,
+    columns: usize,
+    (m, width): (&[f64], usize),
+    observer: &dyn Observer,
+) {
+    v.par_chunks_mut(CHUNK * stride).for_each(|rows| {
+        if !observer.cancelled() {
+            rotate_rows(rows, stride, columns, m, width);
+        }
+    });
+}
+
+/// Copies the named columns of `v`, each row multiplied by `scale(i)`, into the dense block `out`.
+pub(crate) fn pack(
+    v: &[f64],
+    stride: usize,
+    columns: &[usize],
+    scale: impl Fn(usize) -> f64 + Sync,
+    out: &mut [f64],
+) {
+    let width = columns.len();
+    out.par_chunks_mut(CHUNK * width).zip(v.par_chunks(CHUNK * stride)).enumerate().for_each(
+        |(c, (rows, from))| {
+            for (r, (row, source)) in rows.chunks_exact_mut(width).zip(from.chunks_exact(stride)).enumerate()
+            {
+                let s = scale(c * CHUNK + r);
+                for (o, column) in row.iter_mut().zip(columns) {
+                    *o = s * source[*column];
+                }
+            }
+        },
+    );
+}
+
+/// Copies the dense block `w` into the columns of `v` from `first` on.
+pub(crate) fn unpack(w: &[f64], width: usize, v: &mut [f64], stride: usize, first: usize) {
+    v.par_chunks_mut(CHUNK * stride).zip(w.par_chunks(CHUNK * width)).for_each(|(rows, from)| {
+        for (row, source) in rows.chunks_exact_mut(stride).zip(from.chunks_exact(width)) {
+            row[first..first + width].copy_from_slice(source);
+        }
+    });
+}
+
+/// Multiplies row `i` of a dense block by `scale(i)`.
+pub(crate) fn scale_rows(w: &mut [f64], width: usize, scale: impl Fn(usize) -> f64 + Sync) {
+    w.par_chunks_mut(CHUNK * width).enumerate().for_each(|(c, rows)| {
+        for (r, row) in rows.chunks_exact_mut(width).enumerate() {
+            let s = scale(c * CHUNK + r);
+            for v in row {
+                *v *= s;
+            }
+        }
+    });
+}
+
+/// Per-column sums of `f(row, column, a, b)` over two dense blocks of the same width.
+pub(crate) fn column_sums(
+    a: &[f64],
+    b: &[f64],
+    width: usize,
+    f: impl Fn(usize, usize, f64, f64) -> f64 + Sync,
+) -> Vec<f64> {
+    let partial: Vec<Vec<f64>> = a
+        .par_chunks(CHUNK * width)
+        .zip(b.par_chunks(CHUNK * width))
+        .enumerate()
+        .map(|(c, (rows_a, rows_b))| {
+            let mut sums = vec![0.0; width];
+            for (r, (one, other)) in rows_a.chunks_exact(width).zip(rows_b.chunks_exact(width)).enumerate() {
+                for (j, s) in sums.iter_mut().enumerate() {
+                    *s += f(c * CHUNK + r, j, one[j], other[j]);
+                }
+            }
+            sums
+        })
+        .collect();
+    let mut total = vec![0.0; width];
+    for part in partial {
+        for (t, s) in total.iter_mut().zip(part) {
+            *t += s;
+        }
+    }
+    total
+}
+
+/// `z[1] = f(z[0], z[1], z[2])`, number by number.
+pub(crate) fn combine(z: &mut [Vec<f64>; 3], length: usize, f: impl Fn(f64, f64, f64) -> f64 + Sync) {
+    let [z0, z1, z2] = z;
+    z1[..length]
+        .par_chunks_mut(1 << 15)
+        .zip(z0[..length].par_chunks(1 << 15))
+        .zip(z2[..length].par_chunks(1 << 15))
+        .for_each(|((out, a), c)| {
+            for ((o, x), y) in out.iter_mut().zip(a).zip(c) {
+                *o = f(*x, *o, *y);
+            }
+        });
+}

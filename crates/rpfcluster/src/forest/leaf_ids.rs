@@ -1,0 +1,46 @@
+//! Leaf numbers of rows, n x T, and the exact feature map they are.
+
+/// The leaf of each row in each tree. Rows of the training data or unseen ones routed down the trees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeafIds {
+    n: usize,
+    trees: usize,
+    /// Tree after tree: `codes[t * n + i]`.
+    codes: Vec<u32>,
+}
+
+impl LeafIds {
+    pub(crate) fn new(n: usize, trees: usize, codes: Vec<u32>) -> Self {
+        debug_assert_eq!(codes.len(), n * trees);
+        LeafIds { n, trees, codes }
+    }
+
+    /// Number of rows.
+    pub fn n(&self) -> usize {
+        self.n
+    }
+
+    /// Number of trees.
+    pub fn trees(&self) -> usize {
+        self.trees
+    }
+
+    /// The leaf of every row in one tree.
+    pub fn tree(&self, tree: usize) -> &[u32] {
+        &self.codes[tree * self.n..(tree + 1) * self.n]
+    }
+
+    /// The leaf of one row in one tree.
+    pub fn get(&self, row: usize, tree: usize) -> u32 {
+        self.codes[tree * self.n + row]
+    }
+
+    /// In how many trees row `i` of this and row `j` of `other` share a leaf.
+    pub fn shared(&self, i: usize, other: &LeafIds, j: usize) -> usize {
+        (0..self.trees.min(other.trees)).filter(|&t| self.get(i, t) == other.get(j, t)).count()
+    }
+
+    pub(crate) fn as_slice(&self) -> &[u32] {
+        &self.codes
+    }
+}

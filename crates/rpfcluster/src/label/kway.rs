@@ -1,0 +1,67 @@
+//! Ng, Jordan and Weiss: K eigenvectors, rows to unit length, k-means, inside each piece of the graph.
+
+use crate::eigen::{Embedding, SpectralParams};
+use crate::error::{Error, Result};
+use crate::kmeans::{KMeans, relabel_by_first_appearance};
+use crate::observe::{Observer, Stage};
+
+/// Labels by k-means on the unit rows.
+pub(super) fn label(
+    embedding: &Embedding,
+    params: &SpectralParams,
+    observer: &dyn Observer,
+) -> Result<Vec<u32>> {
+    observer.begin(Stage::Label, (params.restarts * embedding.columns.len()) as u64);
+    let mut labels = vec![0u32; embedding.n()];
+    let mut rows: Vec<Vec<u32>> = vec![Vec::new(); embedding.columns.len()];
+    for (i, piece) in embedding.piece_of.iter().enumerate() {
+        rows[*piece as usize].push(i as u32);
+    }
+    let mut next = 0;
+    for (own, columns) in rows.iter().zip(&embedding.columns) {
+        let found = label_piece(embedding, own, columns, params, observer)?;
+        for (row, label) in own.iter().zip(found) {
+            labels[*row as usize] = next + label;
+        }
+        next += columns.len() as u32;
+    }
+    observer.end(Stage::Label);
+    relabel_by_first_appearance(&mut labels);
+    Ok(labels)
+}
+
+fn label_piece(
+    embedding: &Embedding,
+    rows: &[u32],
+    columns: &[usize],
+    params: &SpectralParams,
+    observer: &dyn Observer,
+) -> Result<Vec<u32>> {
+    let k = columns.len();
+    if k == 1 {
+        return Ok(vec![0; rows.len()]);
+    }
+    let mut data = vec![0.0; rows.len() * k];
+    for (unit, row) in data.chunks_exact_mut(k).zip(rows) {
+        let whole = embedding.row(*row as usize);
+        for (u, column) in unit.iter_mut().zip(columns) {
+            *u = whole[*column];
+        }
+        let length = unit.iter().map(|v| v * v).sum::<f64>().sqrt();
+        // A row of zeros has no direction; it stays where it is.
+        if length > 0.0 {
+            for u in unit {
+                *u /= length;
+            }
+        }
+    }
+    let kmeans = KMeans { k, restarts: params.restarts, seed: params.seed, ..KMeans::default() };
+    match kmeans.fit(&data, k, observer) {
+        Ok(fit) => Ok(fit.labels),
+        // The other pieces have their clusters; the sentence should speak of all of them.
+        Err(Error::TooManyClusters { distinct, .. }) => {
+            Err(Error::TooManyClusters { k: embedding.k(), distinct: embedding.k() - k + distinct })
+        }
+        Err(other) => Err(other),
+    }
+}

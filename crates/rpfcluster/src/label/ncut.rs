@@ -1,0 +1,208 @@
+//! The paper's normalised cuts: split by the sign of the second eigenvector, again and again, until K parts.
+//!
+//! `Ncut(parts) = Σ cut(part, rest) / volume(part)`. The next part to be split is the one whose split has the
+//! smallest Ncut value within it. A part that falls apart is split between its components, which costs nothing.
+
+use crate::affinity::Affinity;
+use crate::eigen::{Embedding, Operator, SpectralParams, largest};
+use crate::error::{Error, Result, parameter};
+use crate::kmeans::relabel_by_first_appearance;
+use crate::observe::{Observer, Stage, check};
+
+/// Columns of indicators multiplied at once.
+const WIDE: usize = 16;
+/// Components below this share of the largest are rounding, and count as zero, which is not negative.
+const ROUNDING: f64 = 1e-12;
+
+/// A part, and the best way to split it (which side each row goes to, the Ncut value).
+struct Part {
+    rows: Vec<u32>,
+    split: Option<(Vec<bool>, f64)>,
+}
+
+/// Labels by recursive bipartition.
+pub(super) fn label(
+    affinity: &dyn Affinity,
+    embedding: &Embedding,
+    params: &SpectralParams,
+    observer: &dyn Observer,
+) -> Result<Vec<u32>> {
+    observer.begin(Stage::Label, params.k as u64 - 1);
+    let mut own: Vec<Vec<u32>> = vec![Vec::new(); embedding.columns.len()];
+    for (i, piece) in embedding.piece_of.iter().enumerate() {
+        own[*piece as usize].push(i as u32);
+    }
+    let enough = own.len() >= params.k;
+    let mut parts = Vec::with_capacity(params.k);
+    for rows in own {
+        let split = match (enough, rows.len() == embedding.n() && embedding.k() >= 2) {
+            (true, _) => None,
+            (false, true) => Some(by_vector(affinity, &embedding.vectors, embedding.k(), &embedding.degrees)),
+            (false, false) => split(affinity, embedding, &rows, params, observer)?,
+        };
+        parts.push(Part { rows, split });
+    }
+    while parts.len() < params.k {
+        check(observer)?;
+        let cheapest = parts
+            .iter()
+            .enumerate()
+            .filter_map(|(at, part)| part.split.as_ref().map(|s| (s.1, at)))
+            .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let Some((_, at)) = cheapest else {
+            return Err(Error::TooManyClusters { k: params.k, distinct: parts.len() });
+        };
+        let Some((side, _)) = parts[at].split.take() else { break };
+        let whole = std::mem::take(&mut parts[at].rows);
+        let pick = |wanted: bool| -> Vec<u32> {
+            whole.iter().zip(&side).filter(|(_, s)| **s == wanted).map(|(r, _)| *r).collect()
+        };
+        let last = parts.len() + 1 == params.k;
+        let mut made = Vec::with_capacity(2);
+        for rows in [pick(true), pick(false)] {
+            // After the last cut nobody asks how the parts would split.
+            let split = if last { None } else { split(affinity, embedding, &rows, params, observer)? };
+            made.push(Part { rows, split });
+        }
+        if let Some(second) = made.pop() {
+            parts.push(second);
+        }
+        if let Some(first) = made.pop() {
+            parts[at] = first;
+        }
+        observer.advance(Stage::Label, 1);
+    }
+    observer.end(Stage::Label);
+    let mut labels = vec![0; embedding.n()];
+    for (number, part) in parts.iter().enumerate() {
+        for row in &part.rows {
+            labels[*row as usize] = number as u32;
+        }
+    }
+    relabel_by_first_appearance(&mut labels);
+    Ok(labels)
+}
+
+/// The best split of these rows, `None` when there is only one. The eigenvectors of the whole, seen on these rows only,
+/// hold most of what splits them further: the search for their own begins there.
+fn split(
+    affinity: &dyn Affinity,
+    whole: &Embedding,
+    rows: &[u32],
+    params: &SpectralParams,
+    observer: &dyn Observer,
+) -> Result<Option<(Vec<bool>, f64)>> {
+    if rows.len() < 2 {
+        return Ok(None);
+    }
+    let part = affinity.restrict(rows);
+    if let Some(pieces) = part.components()
+        && pieces.count() > 1
+    {
+        let two = pieces.merge_into_largest(2);
+        return Ok(Some((two.of.iter().map(|c| *c == 0).collect(), 0.0)));
+    }
+    let start: Vec<f64> = rows.iter().flat_map(|row| whole.row(*row as usize)).copied().collect();
+    let (pairs, degrees, _) = largest(part.as_ref(), 2, params, Some((&start, whole.k())), observer)?;
+    Ok(Some(by_vector(part.as_ref(), &pairs.vectors, 2, &degrees)))
+}
+
+/// The split by the second of `k` eigenvectors and its Ncut value.
+fn by_vector(affinity: &dyn Affinity, vectors: &[f64], k: usize, degrees: &[f64]) -> (Vec<bool>, f64) {
+    let vector = second_vector(vectors, k, degrees);
+    let largest = vector.iter().fold(0.0f64, |most, v| most.max(v.abs()));
+    let mut side: Vec<bool> = vector.iter().map(|v| *v >= -ROUNDING * largest).collect();
+    if side.iter().all(|s| *s) || side.iter().all(|s| !*s) {
+        side = at_largest_gap(&vector);
+    }
+    let indicator: Vec<f64> = side.iter().map(|s| f64::from(u8::from(*s))).collect();
+    let mut product = vec![0.0; side.len()];
+    affinity.apply(&indicator, &mut product, 1);
+    let mut cut = 0.0;
+    let mut volume = [0.0; 2];
+    for ((s, y), d) in side.iter().zip(&product).zip(degrees) {
+        if !s {
+            cut += y;
+        }
+        volume[usize::from(*s)] += d;
+    }
+    let value = volume.iter().map(|v| if *v > 0.0 { cut / v } else { 0.0 }).sum();
+    (side, value)
+}
+
+/// The second eigenvector, free of the first. Two eigenvalues 1 to rounding come with vectors in any mixture; the
+/// first is known to be `D^1/2 1`, and the one that differs more from it, made orthogonal to it, is the second.
+fn second_vector(vectors: &[f64], k: usize, degrees: &[f64]) -> Vec<f64> {
+    let total: f64 = degrees.iter().sum();
+    let first: Vec<f64> =
+        degrees.iter().map(|d| if total > 0.0 { (d / total).sqrt() } else { 0.0 }).collect();
+    let without_first = |j: usize| {
+        let column = || vectors.iter().skip(j).step_by(k);
+        let share: f64 = column().zip(&first).map(|(v, f)| v * f).sum();
+        let rest: Vec<f64> = column().zip(&first).map(|(v, f)| v - share * f).collect();
+        let length: f64 = rest.iter().map(|v| v * v).sum();
+        (rest, length)
+    };
+    let (second, other) = (without_first(1), without_first(0));
+    if second.1 >= 0.5 * other.1 { second.0 } else { other.0 }
+}
+
+/// Everything above the largest gap of the sorted components; with no gap at all, the first row alone.
+fn at_largest_gap(vector: &[f64]) -> Vec<bool> {
+    let mut order: Vec<usize> = (0..vector.len()).collect();
+    order.sort_by(|a, b| vector[*b].total_cmp(&vector[*a]).then(a.cmp(b)));
+    let mut best = (f64::NEG_INFINITY, 1);
+    for at in 1..order.len() {
+        let gap = vector[order[at - 1]] - vector[order[at]];
+        if gap > best.0 {
+            best = (gap, at);
+        }
+    }
+    let mut side = vec![false; vector.len()];
+    for row in &order[..best.1] {
+        side[*row] = true;
+    }
+    side
+}
+
+/// The Ncut value of a partition: the sum over its `k` parts of cut(part, rest) / volume(part). Parts without
+/// volume add nothing.
+pub fn ncut_value(affinity: &dyn Affinity, labels: &[u32], k: usize) -> Result<f64> {
+    let n = affinity.n();
+    if labels.len() != n {
+        return Err(Error::Length { what: "labels", got: labels.len(), expected: n });
+    }
+    if let Some(row) = labels.iter().position(|l| *l as usize >= k) {
+        return Err(parameter(
+            "label",
+            format!("{} in row {}", labels[row], row + 1),
+            format!("below k, which is {k}"),
+        ));
+    }
+    let operator = Operator::new(affinity)?;
+    let mut total = 0.0;
+    for first in (0..k).step_by(WIDE) {
+        let width = WIDE.min(k - first);
+        let mut indicator = vec![0.0; n * width];
+        for (row, label) in indicator.chunks_exact_mut(width).zip(labels) {
+            if let Some(v) = (*label as usize).checked_sub(first).and_then(|c| row.get_mut(c)) {
+                *v = 1.0;
+            }
+        }
+        let mut product = vec![0.0; n * width];
+        affinity.apply(&indicator, &mut product, width);
+        let mut cut = vec![0.0; width];
+        let mut volume = vec![0.0; width];
+        for (i, (inside, y)) in indicator.chunks_exact(width).zip(product.chunks_exact(width)).enumerate() {
+            for c in 0..width {
+                if inside[c] > 0.0 {
+                    volume[c] += operator.degrees()[i];
+                } else {
+                    cut[c] += y[c];
+                }
+            }
+        }
+        total += cut.iter().zip(&volume).map(|(c, v)| if *v > 0.0 { c / v } else { 0.0 }).sum::<f64>();
+    }
+    Ok(total)
+}

@@ -1,0 +1,144 @@
+//! A clustering as sections of a model file beside its forest's, and back.
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::fit::{Cut, Seconds};
+use super::fitted::Fitted;
+use super::params::{AffinityParams, RpfCluster};
+use super::{Evidence, Setting};
+use crate::eigen::{Embedding, Method, Solver};
+use crate::error::{Error, Result};
+use crate::forest::Forest;
+use crate::model_file::{Container, Piece, Sections, read};
+use crate::observe::{Observer, Silent, check};
+
+/// The part of a clustering that is not an array.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Head {
+    params: RpfCluster,
+    min_node: usize,
+    affinity: AffinityParams,
+    method: Method,
+    eigenvalues: Vec<f64>,
+    residual: f64,
+    converged: bool,
+    iterations: usize,
+    solver: Solver,
+    uncovered: f64,
+    columns: Vec<Vec<usize>>,
+    #[serde(default, alias = "untied")]
+    regrouped: bool,
+}
+
+impl Fitted {
+    /// Writes a model file, whole or not at all; `extra` sections are kept beside it and given back by
+    /// [`crate::model_file::Container::section`]. `observer` is asked all along whether to go on.
+    pub fn save_with(
+        &self,
+        path: impl AsRef<Path>,
+        extra: &[(&str, &[u8])],
+        observer: &dyn Observer,
+    ) -> Result<()> {
+        self.with_sections(extra, |sections| sections.save(path.as_ref(), observer))
+    }
+
+    /// The bytes [`Fitted::save_with`] writes, onto anything that can be written to.
+    pub fn write_with(
+        &self,
+        out: &mut dyn Write,
+        extra: &[(&str, &[u8])],
+        observer: &dyn Observer,
+    ) -> Result<()> {
+        self.with_sections(extra, |sections| sections.write(out, observer))
+    }
+
+    fn with_sections(
+        &self,
+        extra: &[(&str, &[u8])],
+        write: impl FnOnce(&Sections<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let e = &self.embedding;
+        let head = Head {
+            params: self.params.clone(),
+            min_node: self.setting.min_node,
+            affinity: self.setting.affinity,
+            method: self.setting.method,
+            eigenvalues: e.eigenvalues.clone(),
+            residual: e.residual,
+            converged: e.converged,
+            iterations: e.iterations,
+            solver: e.solver,
+            uncovered: e.uncovered,
+            columns: e.columns.clone(),
+            regrouped: self.regrouped,
+        };
+        let head = serde_json::to_string(&head)
+            .map_err(|e| Error::Model { problem: format!("cannot be written: {e}") })?;
+        let small = self.forest.encode()?;
+        let mut sections = Sections::default();
+        self.forest.add_sections(&small, &mut sections);
+        sections.add("cluster", vec![Piece::Bytes(head.as_bytes())]);
+        sections.add("labels", vec![Piece::U32(&self.labels)]);
+        sections.add("vectors", vec![Piece::F64(&e.vectors)]);
+        sections.add("degrees", vec![Piece::F64(&e.degrees)]);
+        sections.add("pieces", vec![Piece::U32(&e.piece_of)]);
+        for &(name, bytes) in extra {
+            sections.add(name, vec![Piece::Bytes(bytes)]);
+        }
+        write(&sections)
+    }
+
+    /// Writes a model file, whole or not at all.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.save_with(path, &[], &Silent)
+    }
+
+    /// Reads a model file.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        Self::from_container(&Container::parse(&read(path.as_ref(), &Silent)?, &Silent)?, &Silent)
+    }
+
+    /// A clustering from a checked container, asking `observer` at each tree whether to go on.
+    pub fn from_container(file: &Container<'_>, observer: &dyn Observer) -> Result<Self> {
+        let damaged = |problem: String| Error::Model { problem: format!("is damaged: {problem}") };
+        if !file.has("cluster") {
+            return Err(Error::Model {
+                problem: "holds a forest but no clustering; make one with `rpf cluster --model`".into(),
+            });
+        }
+        let forest = Forest::from_container(file, observer)?;
+        let head: Head = serde_json::from_slice(file.section("cluster")?)
+            .map_err(|e| damaged(format!("section cluster: {e}")))?;
+        let (n, k) = (forest.n(), head.params.k);
+        let labels = file.u32s("labels")?;
+        let embedding = Embedding {
+            eigenvalues: head.eigenvalues,
+            vectors: file.f64s("vectors")?,
+            degrees: file.f64s("degrees")?,
+            residual: head.residual,
+            converged: head.converged,
+            iterations: head.iterations,
+            solver: head.solver,
+            uncovered: head.uncovered,
+            piece_of: file.u32s("pieces")?,
+            columns: head.columns,
+        };
+        let fits = labels.len() == n
+            && labels.iter().all(|&l| (l as usize) < k)
+            && embedding.eigenvalues.len() == k
+            && embedding.vectors.len() == n * k
+            && embedding.degrees.len() == n
+            && embedding.piece_of.len() == n;
+        if !fits {
+            return Err(damaged("its sections do not fit each other".into()));
+        }
+        check(observer)?;
+        let leaves = Arc::new(forest.leaves_at(head.min_node)?);
+        let setting = Setting { min_node: head.min_node, affinity: head.affinity, method: head.method };
+        let cut = Cut { labels, embedding, regrouped: head.regrouped };
+        let unknown = (Seconds::default(), Evidence::default());
+        Fitted::new(head.params, Arc::new(forest), setting, leaves, cut, unknown, observer)
+    }
+}

@@ -1,0 +1,263 @@
+//! Everything a clustering can be told. `None` means: chosen from the data, see [`crate::select`].
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::fit;
+use crate::affinity::{Affinity, Diagonal};
+use crate::eigen::{Method, Solver, SpectralParams};
+use crate::error::{Result, parameter};
+use crate::forest::{Direction, ForestParams, Split};
+use crate::kernel::LeafMatrix;
+use crate::observe::Observer;
+
+/// Which similarity is cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AffinityKind {
+    /// S itself, factored: O(n T) at any n.
+    Linear,
+    /// Threshold beta1, then exp with bandwidth beta2 (Algorithm 3).
+    Paper,
+    /// Each point's strongest co-leaf neighbours, weights raised to a power.
+    TopK,
+}
+
+/// An affinity with all its numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum AffinityParams {
+    /// See [`AffinityKind::Linear`].
+    Linear,
+    /// See [`AffinityKind::Paper`].
+    Paper {
+        /// Pairs with a smaller similarity are pruned.
+        beta1: f64,
+        /// The bandwidth.
+        beta2: f64,
+        /// Whether a point is similar to itself.
+        diagonal: Diagonal,
+    },
+    /// See [`AffinityKind::TopK`].
+    TopK {
+        /// Neighbours of each point.
+        top: usize,
+        /// Weights are S to this power.
+        power: f64,
+    },
+}
+
+impl AffinityParams {
+    /// Which of the three it is.
+    pub fn kind(&self) -> AffinityKind {
+        match self {
+            AffinityParams::Linear => AffinityKind::Linear,
+            AffinityParams::Paper { .. } => AffinityKind::Paper,
+            AffinityParams::TopK { .. } => AffinityKind::TopK,
+        }
+    }
+
+    /// The affinity of these leaves: pairs counted, weights made.
+    pub fn build(&self, leaves: &Arc<LeafMatrix>, observer: &dyn Observer) -> Result<Box<dyn Affinity>> {
+        fit::affinity(leaves, &fit::pairs(leaves, self, observer)?, self, observer)
+    }
+}
+
+/// rpfCluster, Algorithm 3 of the paper, with its forest and its spectral step.
+///
+/// ```
+/// use rpfcluster::{Points, RpfCluster};
+/// // Two groups of points on a line.
+/// let values: Vec<f64> = (0..200).map(|i| if i % 2 == 0 { i as f64 * 0.01 } else { 50.0 + i as f64 * 0.01 }).collect();
+/// let points = Points::new(&values, 200, 1)?;
+/// let fitted = RpfCluster { k: 2, ..Default::default() }.fit(&points)?;
+/// assert_eq!(fitted.labels()[..4], [0, 1, 0, 1]);
+/// assert_eq!(fitted.predict(&Points::new(&[0.5, 51.0], 2, 1)?)?, [0, 1]);
+/// # Ok::<(), rpfcluster::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RpfCluster {
+    /// Number of clusters.
+    pub k: usize,
+    /// Choose K from 1 to this number instead of taking `k`.
+    pub max_k: Option<usize>,
+    /// Try settings for what is `None`; otherwise those take fixed defaults.
+    pub tune: bool,
+    /// T, the number of trees.
+    pub trees: usize,
+    /// Choose T, at most this number, instead of taking `trees`.
+    pub max_trees: Option<usize>,
+    /// n_s: a node with fewer points is a leaf. The paper's value is 30.
+    pub min_node: Option<usize>,
+    /// Where a node is cut.
+    pub split: Split,
+    /// How directions are drawn.
+    pub direction: Direction,
+    /// Directions tried at each node.
+    pub candidates: usize,
+    /// Which similarity is cut.
+    pub affinity: Option<AffinityKind>,
+    /// `paper`: pairs with a smaller similarity are pruned.
+    pub beta1: Option<f64>,
+    /// `paper`: bandwidth.
+    pub beta2: Option<f64>,
+    /// `paper`: whether a point is similar to itself.
+    pub diagonal: Diagonal,
+    /// `top-k`: neighbours of each point.
+    pub top: Option<usize>,
+    /// `top-k`: weights are S to this power.
+    pub power: Option<f64>,
+    /// How labels are made from eigenvectors.
+    pub method: Option<Method>,
+    /// How eigenvectors are found.
+    pub solver: Solver,
+    /// Landmarks of the Nystrom solver.
+    pub landmarks: usize,
+    /// Everything random follows from it.
+    pub seed: u64,
+    /// Threads; `None` is one per core. Not part of a model: the result does not depend on it.
+    #[serde(skip)]
+    pub threads: Option<usize>,
+    /// Refuse to begin what would need more bytes than this. Not part of a model either.
+    #[serde(skip)]
+    pub memory_limit: Option<u64>,
+}
+
+impl Default for RpfCluster {
+    fn default() -> Self {
+        let forest = ForestParams::default();
+        RpfCluster {
+            k: 2,
+            max_k: None,
+            tune: true,
+            trees: forest.trees,
+            max_trees: None,
+            min_node: None,
+            split: forest.split,
+            direction: forest.direction,
+            candidates: forest.candidates,
+            affinity: None,
+            beta1: None,
+            beta2: None,
+            diagonal: Diagonal::Keep,
+            top: None,
+            power: None,
+            method: None,
+            solver: Solver::Auto,
+            landmarks: SpectralParams::default().landmarks,
+            seed: 0,
+            threads: None,
+            memory_limit: None,
+        }
+    }
+}
+
+impl RpfCluster {
+    /// `top-k`'s neighbours when nothing is said.
+    pub const TOP: usize = 10;
+    /// `top-k`'s power when nothing is said.
+    pub const POWER: f64 = 4.0;
+    /// `paper`'s threshold when nothing is said.
+    pub const BETA1: f64 = 0.1;
+    /// `paper`'s bandwidth when nothing is said.
+    pub const BETA2: f64 = 0.2;
+
+    /// Checks every range; nothing is clamped.
+    pub fn validate(&self) -> Result<()> {
+        self.forest_params(self.min_node.unwrap_or(ForestParams::default().min_node)).validate()?;
+        self.spectral_params(Method::Kway).validate()?;
+        if self.beta1.is_some_and(|b| !(0.0..=1.0).contains(&b)) {
+            return Err(parameter("beta1", self.beta1.unwrap_or_default(), "from 0 to 1"));
+        }
+        if self.beta2.is_some_and(|b| !(b.is_finite() && b > 0.0)) {
+            return Err(parameter("beta2", self.beta2.unwrap_or_default(), "above 0"));
+        }
+        if self.max_k.is_some_and(|m| !(2..=1000).contains(&m)) {
+            return Err(parameter("max_k", self.max_k.unwrap_or_default(), "from 2 to 1000"));
+        }
+        if self.max_trees.is_some_and(|m| !(2..=ForestParams::MAX_TREES).contains(&m)) {
+            return Err(parameter("max_trees", self.max_trees.unwrap_or_default(), "from 2 to 65535"));
+        }
+        if self.top == Some(0) {
+            return Err(parameter("top", 0, "at least 1"));
+        }
+        if self.power.is_some_and(|p| !(p.is_finite() && p > 0.0 && p <= 1000.0)) {
+            return Err(parameter("power", self.power.unwrap_or_default(), "above 0 and at most 1000"));
+        }
+        Ok(())
+    }
+
+    /// The forest's part.
+    pub fn forest_params(&self, min_node: usize) -> ForestParams {
+        ForestParams {
+            trees: self.trees,
+            min_node,
+            split: self.split,
+            direction: self.direction,
+            candidates: self.candidates,
+            seed: self.seed,
+        }
+    }
+
+    /// The spectral step's part.
+    pub fn spectral_params(&self, method: Method) -> SpectralParams {
+        SpectralParams {
+            k: self.k,
+            solver: self.solver,
+            method,
+            landmarks: self.landmarks,
+            seed: self.seed,
+            ..Default::default()
+        }
+    }
+
+    /// n_s when nothing is tried: as asked, or the paper's 30, or a fifth of the rows of a small table, which 30
+    /// would leave uncut. `linear`, which counts every pair of a leaf, takes the root of n when that is more.
+    ///
+    /// ```
+    /// use rpfcluster::RpfCluster;
+    /// assert_eq!(RpfCluster::default().fixed_min_node(150), 30);
+    /// assert_eq!(RpfCluster::default().fixed_min_node(20), 4);
+    /// assert_eq!(RpfCluster { min_node: Some(12), ..Default::default() }.fixed_min_node(20), 12);
+    /// let linear = RpfCluster { affinity: Some(rpfcluster::AffinityKind::Linear), ..Default::default() };
+    /// assert_eq!(linear.fixed_min_node(1_000_000), 1000);
+    /// ```
+    pub fn fixed_min_node(&self, n: usize) -> usize {
+        let most = match self.fixed_affinity() {
+            AffinityParams::Linear => linear_min_node(n),
+            AffinityParams::Paper { .. } | AffinityParams::TopK { .. } => ForestParams::default().min_node,
+        };
+        self.min_node.unwrap_or((n / 5).clamp(2, most))
+    }
+
+    /// The affinity with every open number at its fixed default: what is used when nothing is tried.
+    pub fn fixed_affinity(&self) -> AffinityParams {
+        // A number that belongs to one affinity only names it.
+        let named = match self.affinity {
+            Some(kind) => kind,
+            None if self.beta1.is_some() || self.beta2.is_some() => AffinityKind::Paper,
+            None => AffinityKind::TopK,
+        };
+        match named {
+            AffinityKind::Linear => AffinityParams::Linear,
+            AffinityKind::Paper => AffinityParams::Paper {
+                beta1: self.beta1.unwrap_or(Self::BETA1),
+                beta2: self.beta2.unwrap_or(Self::BETA2),
+                diagonal: self.diagonal,
+            },
+            AffinityKind::TopK => AffinityParams::TopK {
+                top: self.top.unwrap_or(Self::TOP),
+                power: self.power.unwrap_or(Self::POWER),
+            },
+        }
+    }
+}
+
+/// n_s of `linear`: the leaves of a large table hold the root of its rows. They shrink in space as n grows, so that
+/// finer structure is seen, and hold more rows at the same time, so that S is less noisy; both are needed for the
+/// similarity to settle, and trees are no deeper than they must be.
+pub(crate) fn linear_min_node(n: usize) -> usize {
+    n.isqrt().max(ForestParams::default().min_node)
+}

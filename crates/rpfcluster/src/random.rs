@@ -1,0 +1,212 @@
+//! Every random choice of the library: (seed, what, which) → random numbers. The only file that names a generator.
+//!
+//! The generator is counter-based: the i-th number of a stream is a hash of the stream's key and i. A stream's key
+//! names what it is for (a node of a tree by its path from the root, a k-means restart, a landmark), never the order
+//! in which it was reached. So one thread, many threads and many machines draw the same numbers.
+//!
+//! Normal deviates come from Box-Muller with our own logarithm, sine and cosine: plain multiplications and
+//! additions, one square root (exact in IEEE arithmetic), no platform mathematics library. Same bits everywhere.
+
+use crate::simd::in_wide_registers;
+
+/// What a stream of numbers is for. Streams of different purposes never meet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u64)]
+pub enum Purpose {
+    /// Directions of a tree node.
+    Direction = 1,
+    /// The cut of a tree node.
+    Cut = 2,
+    /// k-means++ of one restart.
+    KMeans = 3,
+    /// Start block of the iterative eigen-solver.
+    Eigen = 4,
+    /// Nystrom landmarks and other samples of rows.
+    Sample = 5,
+    /// Feature choices of Cluster Forests.
+    Features = 6,
+    /// Made-up data sets.
+    Shapes = 7,
+}
+
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// A strong 64-bit mixer (the finaliser of SplitMix64 by Steele, Lea and Flood, constants of Stafford's variant 13).
+#[inline]
+pub fn mix(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// The name of a node's child: side 0 is left, 1 is right. The root is [`ROOT_PATH`].
+#[inline]
+pub fn child_path(path: u64, right: bool) -> u64 {
+    mix(path.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(if right {
+        0xa076_1d64_78bd_642f
+    } else {
+        0xe703_7ed1_a0b4_28db
+    }))
+}
+
+/// The path of every root.
+pub const ROOT_PATH: u64 = 0x6a09_e667_f3bc_c908;
+
+/// One stream of random numbers.
+#[derive(Debug, Clone)]
+pub struct Stream {
+    key: u64,
+    counter: u64,
+    spare: Option<f64>,
+}
+
+impl Stream {
+    /// The stream for `purpose` under `seed`, named by two numbers (tree and node path, restart and cluster, …).
+    #[inline]
+    pub fn new(seed: u64, purpose: Purpose, a: u64, b: u64) -> Self {
+        let k = mix(seed.wrapping_add(GOLDEN)) ^ (purpose as u64).wrapping_mul(0xd6e8_feb8_6659_fd93);
+        let k = mix(k.wrapping_add(a.wrapping_mul(GOLDEN)).wrapping_add(0x2545_f491_4f6c_dd1d));
+        Stream { key: mix(k ^ b), counter: k ^ 0x5851_f42d_4c95_7f2d, spare: None }
+    }
+
+    /// 64 random bits.
+    #[inline]
+    pub fn bits(&mut self) -> u64 {
+        self.counter = self.counter.wrapping_add(GOLDEN);
+        mix(mix(self.counter) ^ self.key)
+    }
+
+    /// Uniform on [0, 1), 53 bits.
+    #[inline]
+    pub fn uniform(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
+    }
+
+    /// Uniform on 0..bound, without bias worth naming (128-bit multiply); 0 when bound is 0.
+    #[inline]
+    pub fn below(&mut self, bound: u64) -> u64 {
+        ((u128::from(self.bits()) * u128::from(bound)) >> 64) as u64
+    }
+
+    /// A standard normal deviate.
+    #[inline]
+    pub fn normal(&mut self) -> f64 {
+        if let Some(z) = self.spare.take() {
+            return z;
+        }
+        let (a, b) = self.normal_pair();
+        self.spare = Some(b);
+        a
+    }
+
+    /// Fills `out` with standard normal deviates, two from each pair of draws.
+    #[inline]
+    pub fn normals(&mut self, out: &mut [f64]) {
+        let mut draws = [0; 2 * PAIRS];
+        for block in out.chunks_mut(2 * PAIRS) {
+            // Draws behind the last pair that is wanted stay what they were.
+            let wanted = block.len().next_multiple_of(2);
+            draws[..wanted].iter_mut().for_each(|draw| *draw = self.bits());
+            let mut made = [0.0; 2 * PAIRS];
+            normal_pairs(&draws, &mut made);
+            block.copy_from_slice(&made[..block.len()]);
+        }
+    }
+
+    fn normal_pair(&mut self) -> (f64, f64) {
+        let radius = radius(self.bits());
+        let (x, y) = turned(self.bits());
+        (radius * x, radius * y)
+    }
+}
+
+/// Pairs of normal deviates made side by side.
+const PAIRS: usize = 8;
+
+in_wide_registers! {
+    /// The deviates of pairs of draws.
+    fn normal_pairs(draws: &[u64; 2 * PAIRS], out: &mut [f64; 2 * PAIRS]) {
+        let mut radii = [0.0; PAIRS];
+        let mut turns = [(0.0, 0.0); PAIRS];
+        for (radius_of, pair) in radii.iter_mut().zip(draws.as_chunks::<2>().0) {
+            *radius_of = radius(pair[0]);
+        }
+        for (turn, pair) in turns.iter_mut().zip(draws.as_chunks::<2>().0) {
+            *turn = turned(pair[1]);
+        }
+        for ((pair, radius), (x, y)) in out.as_chunks_mut::<2>().0.iter_mut().zip(radii).zip(turns) {
+            *pair = [radius * x, radius * y];
+        }
+    }
+}
+
+/// How far from the origin a pair of normal deviates is (Box and Muller).
+#[inline(always)]
+fn radius(draw: u64) -> f64 {
+    // (0, 1]: the logarithm stays finite.
+    let u = ((draw >> 11) + 1) as f64 * (1.0 / 9_007_199_254_740_992.0);
+    (-2.0 * ln(u)).sqrt()
+}
+
+/// Natural logarithm of a normal positive number, from plain arithmetic: error below 4e-16 relative to ln 2.
+#[inline(always)]
+pub fn ln(x: f64) -> f64 {
+    let bits = x.to_bits();
+    let exponent = ((bits >> 52) & 0x7ff) as i32 - 1023;
+    let mantissa = f64::from_bits((bits & 0x000f_ffff_ffff_ffff) | 0x3ff0_0000_0000_0000);
+    let large = mantissa > std::f64::consts::SQRT_2;
+    let (mantissa, exponent) = (if large { mantissa * 0.5 } else { mantissa }, exponent + i32::from(large));
+    // ln m = 2 atanh(s), s = (m-1)/(m+1), |s| < 0.1716: the series to s^19 is exact to the last bits.
+    let s = (mantissa - 1.0) / (mantissa + 1.0);
+    let q = s * s;
+    let series = 1.0
+        + q * (1.0 / 3.0
+            + q * (1.0 / 5.0
+                + q * (1.0 / 7.0
+                    + q * (1.0 / 9.0
+                        + q * (1.0 / 11.0
+                            + q * (1.0 / 13.0 + q * (1.0 / 15.0 + q * (1.0 / 17.0 + q / 19.0))))))));
+    f64::from(exponent) * std::f64::consts::LN_2 + 2.0 * s * series
+}
+
+/// Cosine and sine of a whole turn times a 64-bit fraction, less an eighth of a turn.
+#[inline(always)]
+fn turned(fraction: u64) -> (f64, f64) {
+    // The top two bits choose the quadrant, the rest an angle in [-pi/4, pi/4) around its middle.
+    let within = (fraction << 2) >> 11;
+    let t = within as f64 * (1.0 / 9_007_199_254_740_992.0) - 0.5;
+    let a = t * std::f64::consts::FRAC_PI_2;
+    let q = a * a;
+    let sin = a
+        * (1.0
+            + q * (-1.0 / 6.0
+                + q * (1.0 / 120.0
+                    + q * (-1.0 / 5040.0
+                        + q * (1.0 / 362_880.0 + q * (-1.0 / 39_916_800.0 + q / 6_227_020_800.0))))));
+    let cos = 1.0
+        + q * (-0.5
+            + q * (1.0 / 24.0
+                + q * (-1.0 / 720.0
+                    + q * (1.0 / 40_320.0
+                        + q * (-1.0 / 3_628_800.0 + q * (1.0 / 479_001_600.0 - q / 87_178_291_200.0))))));
+    // (cos, sin), (-sin, cos), (-cos, -sin) or (sin, -cos), without a branch that nobody could foresee.
+    let (odd, high) = (fraction & (1 << 62) != 0, fraction & (1 << 63));
+    let (x, y) = if odd { (sin, cos) } else { (cos, sin) };
+    let other = high ^ ((fraction << 1) & (1 << 63));
+    (f64::from_bits(x.to_bits() ^ other), f64::from_bits(y.to_bits() ^ high))
+}
+
+/// The `m` of `n` rows with the smallest hashes of (seed, row), in ascending row order: the same sample wherever
+/// the rows lie, however they are split over machines.
+pub fn sample_rows(seed: u64, n: usize, m: usize) -> Vec<u32> {
+    let key = Stream::new(seed, Purpose::Sample, 0, 0).bits();
+    let mut hashed: Vec<(u64, u32)> =
+        (0..n as u32).map(|i| (mix(key ^ mix(u64::from(i).wrapping_add(GOLDEN))), i)).collect();
+    if m < n {
+        hashed.select_nth_unstable(m);
+        hashed.truncate(m);
+    }
+    let mut rows: Vec<u32> = hashed.into_iter().map(|(_, i)| i).collect();
+    rows.sort_unstable();
+    rows
+}
