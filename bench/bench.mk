@@ -4,7 +4,7 @@
 BENCH_VENV := bench/.venv
 BENCH_BIN := $(BENCH_VENV)/bin
 
-.PHONY: bench choosing rates instructions tables tablescheck
+.PHONY: bench choosing rates instructions tables tablescheck shapespicture
 
 # Reinstalled only when the list of peers changes.
 $(BENCH_VENV)/installed: bench/requirements.txt
@@ -36,3 +36,6 @@ tables: ## write the tables of the pages from bench/results
 
 tablescheck: ## check that the tables of the pages agree with bench/results
 	$(PYTHON) bench/tables.py --check
+
+shapespicture: $(BENCH_VENV)/built ## draw the picture of the README
+	$(BENCH_BIN)/python bench/shapes_picture.py docs/pictures/shapes.png

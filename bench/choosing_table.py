@@ -44,10 +44,16 @@ def is_ours(line: Line) -> bool:
 
 
 def latest() -> list[Line]:
-    """Return the latest stored result of each set, method and seed, and those derived from them; small sets first."""
+    """Return the latest stored result of each set, method and seed, and those derived from them."""
     lines = list(record.last("choosing", KEY, is_ours).values())
     lines += of_other_seeds(lines)
-    return sorted(lines, key=lambda line: (line["family"], line["n"], line["set"], line["scaling"], line["seed"]))
+    return sorted(lines, key=_order)
+
+
+def _order(line: Line) -> tuple[Any, ...]:
+    """Sort real sets by size, and the sizes of a shape one after the other."""
+    size = line["n"] if line["family"] == "real" else 0
+    return line["family"], size, line["set"].rsplit("-", 1)[0], line["n"], line["scaling"], line["seed"]
 
 
 def tables(lines: list[Line]) -> str:
