@@ -134,12 +134,15 @@ def targets(lines: list[Line], title: str = "") -> str:
     for family in dict.fromkeys(which[0] for which in found):
         leads = [lead for m in peers if (lead := _lead(found, failed, family, m))]
         spectral = [lead for lead in leads if lead[2].startswith("Spectral")]
+        nearest = min(spectral, default=None)
+        finished = _lead(found, {}, family, nearest[2]) if nearest else None
         best, others = (_lead(found, failed, family, of) for of in (BEST, OTHERS))
         rows += [
             (f"{family}: {target}", _verdict(least[0] >= by), _measured(least))
             for target, by, least in (
                 ("ahead of every peer", 0.0, min(leads, default=None)),
-                ("0.10 ahead of the best other spectral method", 0.10, min(spectral, default=None)),
+                ("0.10 ahead of the best other spectral method", 0.10, nearest),
+                ("the same, on the sets that both finish", 0.10, finished),
                 ("within 0.03 of best by labels", -0.03, best),
                 ("within 0.03 of best by labels of other seeds", -0.03, others),
             )
@@ -160,7 +163,9 @@ def targets(lines: list[Line], title: str = "") -> str:
         fixed = [runs[m]["ari"] for m in FIXED if m in runs]
         if AUTO in runs and max(fixed, default=0.0) > CHANCE and runs[AUTO]["ari"] < max(fixed) / 2:
             worst.append(f"{s} {scaling} ({runs[AUTO]['ari']:.3f}, {max(fixed):.3f})")
-    rows.append(("at least half of the best fixed setting on every set", _verdict(not worst), "; ".join(worst)))
+    rows.append(
+        (f"at least half of the best fixed setting, where that exceeds {CHANCE}", _verdict(not worst), "; ".join(worst))
+    )
     return markdown_table(("target", "result", "measured"), rows, title)
 
 
