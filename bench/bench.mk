@@ -1,32 +1,41 @@
-# Everything that is measured. The main Makefile includes this file. The environment is not that of the tests: peers'
-# versions are pinned in requirements.txt.
+# Benchmarks; the main Makefile includes this file. They run in an environment of their own, in which requirements.txt
+# pins the versions of the peers.
 
 BENCH_VENV := bench/.venv
 BENCH_BIN := $(BENCH_VENV)/bin
 
-.PHONY: bench choosing rates instructions
+.PHONY: bench choosing rates instructions tables tablescheck shapespicture
 
-# Installed anew only when the list of peers changes.
+# Reinstalled only when the list of peers changes.
 $(BENCH_VENV)/installed: bench/requirements.txt
 	$(PYTHON) -m venv $(BENCH_VENV)
 	$(BENCH_BIN)/python -m pip install --quiet -r bench/requirements.txt
 	touch $@
 
-# The package of this checkout, installed as a user does.
+# The package of this checkout, installed as a user would.
 $(BENCH_VENV)/built: $(BENCH_VENV)/installed $(NATIVE_SOURCES) $(wildcard python/rpfcluster/*.py)
 	$(BENCH_BIN)/python -m pip install --quiet --force-reinstall --no-deps .
 	$(CARGO) build --release --locked -p rpfcluster-cli
 	touch $@
 
-bench: $(BENCH_VENV)/built ## rpf beside its peers: time, memory, accuracy (hours; ARGS=--quick: minutes)
+bench: $(BENCH_VENV)/built ## rpf against its peers: time, memory, accuracy (an hour; ARGS=--quick: minutes)
 	$(BENCH_BIN)/python bench/peers.py $(ARGS)
 
-choosing: $(BENCH_VENV)/built ## the choice without labels on every data set (hours; ARGS="--sets iris --seeds 1": seconds)
+choosing: $(BENCH_VENV)/built ## quality of the label-free choice on every data set (hours; ARGS="--sets iris --seeds 1": seconds)
 	$(BENCH_BIN)/python bench/choosing.py $(ARGS)
 
-rates: ## rates of the inner loops against the machine's own
+rates: ## speed of the inner loops against the limits of the machine
 	$(CARGO) run --release --locked -p rpfcluster --example rates
 
-instructions: ## instructions of the hot paths against the counts that are kept (needs valgrind)
+instructions: ## instruction counts of the hot paths against the stored ones (needs valgrind)
 	$(CARGO) build --release --locked -p rpfcluster --example instructions
 	$(PYTHON) bench/instructions.py $(ARGS)
+
+tables: ## write the tables of the pages from bench/results
+	$(PYTHON) bench/tables.py $(ARGS)
+
+tablescheck: ## check that the tables of the pages agree with bench/results
+	$(PYTHON) bench/tables.py --check
+
+shapespicture: $(BENCH_VENV)/built ## draw the picture of the README
+	$(BENCH_BIN)/python bench/shapes_picture.py docs/pictures/shapes.png

@@ -1,4 +1,4 @@
-"""The picture of bench/choosing.py: for every set what auto reached, between the fixed settings and the peers."""
+"""The picture of bench/choosing.py: auto on every set, with the range of the fixed settings and the peers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PEERS = {
 
 
 def draw(lines: list[dict[str, Any]], path: Path) -> None:
-    """Draw one line a set, one panel a family."""
+    """Draw one row for each set and one panel for each family."""
     import matplotlib
 
     matplotlib.use("agg")
@@ -42,12 +42,12 @@ def draw(lines: list[dict[str, Any]], path: Path) -> None:
         names = [s if family == "shapes" else f"{s} {scaling}" for _, s, scaling in rows[family]]
         axes.set_yticks(range(len(names)), names, fontsize=8)
         axes.invert_yaxis()
-        axes.set(xlabel="adjusted Rand index", title={"real": "real sets", "shapes": "shapes in the plane"}[family])
+        axes.set(xlabel="adjusted Rand index", title={"real": "real sets", "shapes": "2-D shapes"}[family])
         axes.grid(axis="x", alpha=0.3)
     last = panels if len(families) == 1 else panels[-1]
     last.plot([], [], "o", color="#0072B2", label="auto")
-    last.plot([], [], color="#bbbbbb", lw=4, label="from the worst to the best fixed setting")
-    last.plot([], [], "|", color="black", ms=10, mew=1.5, ls="none", label="best of what auto tried, by labels")
+    last.plot([], [], color="#bbbbbb", lw=4, label="range of the fixed settings")
+    last.plot([], [], "|", color="black", ms=10, mew=1.5, ls="none", label="best candidate of auto, chosen by labels")
     for method, (marker, colour) in PEERS.items():
         last.plot([], [], marker, color=colour, mfc="none", ls="none", label=method)
     figure.legend(loc="outside lower center", ncols=3, fontsize=8)

@@ -1,4 +1,4 @@
-"""Starts workers, and ends them when they take too long or too much memory; both are results, not errors."""
+"""Runs a method in a worker process with limits on time and memory. Exceeding a limit is a result, not an error."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ from typing import Any
 import numpy as np
 
 WORKER = Path(__file__).with_name("worker.py")
+# Seconds for one run of a peer.
 LIMIT = 300.0
-# Where the whole time is wanted, five minutes are not enough.
+# Seconds for one run of rpf, whose full time is reported.
 PATIENT = 3600.0
-# Of the machine's memory, what one method may have; the rest is the system's.
+# Share of the machine's memory that a worker may use.
 SHARE = 0.9
 
 
 @contextlib.contextmanager
 def stored(X: Any, y: Any) -> Iterator[tuple[Any, str]]:
-    """Keep rows and classes in files for the workers; a view of the file stands in for the rows here."""
+    """Store rows and classes in files for the workers; yield a memory map of the rows and the folder."""
     with tempfile.TemporaryDirectory() as folder:
         np.save(Path(folder, "X.npy"), np.ascontiguousarray(X))
         np.save(Path(folder, "y.npy"), y)
@@ -36,7 +37,7 @@ def stored(X: Any, y: Any) -> Iterator[tuple[Any, str]]:
 
 
 def _confine() -> None:
-    """Let the worker meet a MemoryError rather than the machine a shortage; where that fails, it is ended first."""
+    """Limit the memory of the worker, and make it the first process the kernel kills if memory runs out anyway."""
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     resource.setrlimit(resource.RLIMIT_DATA, (int(total * SHARE),) * 2)
     with contextlib.suppress(OSError):
@@ -44,7 +45,7 @@ def _confine() -> None:
 
 
 def run(job: dict[str, Any], limit: float = LIMIT) -> Iterator[dict[str, Any]]:
-    """Yield one result for each seed of the job; `limit` is the seconds each may take."""
+    """Yield one result for each seed of the job; `limit` is the number of seconds for each."""
     worker = subprocess.Popen(
         [sys.executable, str(WORKER)],
         stdin=subprocess.PIPE,
@@ -65,14 +66,14 @@ def run(job: dict[str, Any], limit: float = LIMIT) -> Iterator[dict[str, Any]]:
         assert worker.stdin is not None
         worker.stdin.write(json.dumps(job))
         worker.stdin.close()
-        # Loading the data is not timed, but must end too.
+        # Loading the data is not timed, but has the same limit.
         left = list(job["seeds"]) if (why := _next(lines, limit, worker)) == {"ready": True} else []
         if not left:
             yield {"seed": job["seeds"][0], **why}
         while left:
             found = _next(lines, limit, worker)
             yield {"seed": left.pop(0), **found}
-            if "failed" in found:  # the other seeds would fare no better
+            if "failed" in found:  # the other seeds would fail as well
                 break
     finally:
         with contextlib.suppress(ProcessLookupError):

@@ -1,7 +1,7 @@
-"""Every method that is measured, by name: rows, number of clusters and seed in, labels out.
+"""The methods under test, by name. Each maps rows, number of clusters and seed to labels.
 
-A method is a function that imports what it needs itself, so that the memory of a process is that of its method alone.
-Peers run as their documentation shows them, with both cores where they offer it; rpf through its Python package.
+A method imports what it needs inside its function, so that the memory of a worker process is that of its method alone.
+Peers run as in their documentation, on all cores where they support it; rpf runs through its Python package.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ Method = Callable[[Any, int, int], Labels]
 
 
 class AbsentError(Exception):
-    """A method that is not installed here."""
+    """The method is not installed."""
 
 
 def rpf(**settings: Any) -> Method:
-    """Return RPFCluster with these settings."""
+    """Return RPFCluster with these parameters."""
 
     def fit(X: Any, k: int, seed: int) -> Labels:
         from rpfcluster import RPFCluster
@@ -74,7 +74,7 @@ def _dask(X: Any, k: int, seed: int) -> Labels:
     return np.asarray(model.labels_)
 
 
-# Numbers go there and back as bytes, since reading text would be timed along; the start of R, half a second, is.
+# Data are exchanged in binary, since the time to parse text would count. The start of R, half a second, does count.
 SPECC = """
 a <- commandArgs(TRUE)
 n <- as.integer(a[2]); d <- as.integer(a[3])
@@ -130,7 +130,7 @@ RPF: dict[str, Method] = {
 PEERS: dict[str, Method] = {
     "KMeans": _kmeans,
     "SpectralClustering rbf": _spectral("rbf"),
-    # The default gamma of 1 makes a kernel of zeros of data that are not scaled; this one, SVC's, does not.
+    # With the default gamma of 1 the kernel of unscaled data is nearly zero everywhere. This is the default of SVC.
     "SpectralClustering rbf, scaled gamma": _spectral("rbf", scaled=True),
     "SpectralClustering nearest_neighbors": _spectral("nearest_neighbors"),
     "RandomTreesEmbedding + SVD + KMeans": _embedding,
@@ -143,5 +143,5 @@ PEERS: dict[str, Method] = {
 
 METHODS = RPF | PEERS
 
-# Methods whose answer does not depend on a seed: once is enough.
+# Deterministic methods; one seed is enough.
 SEEDLESS = ("HDBSCAN", "Ward")

@@ -1,8 +1,8 @@
-"""rpf beside what people use now: time, peak memory and accuracy on the same data, in one run.
+"""rpf against its peers: time, peak memory and accuracy on the same data.
 
-`make bench` runs all of it (some hours); `--only`, `--methods` and `--max-n` run parts, which are added to those of
-the same sources, and `--table` prints what there is without running anything. Every method has a process of its own
-and five minutes; where one passes them or its memory, that is recorded and larger sizes are not tried.
+`make bench` runs everything (about an hour). `--only`, `--methods` and `--max-n` run a part; results add up as long as
+the sources stay the same. `--table` prints the stored results. Each method runs in a process of its own with a limit of
+five minutes. A method that exceeds the time or memory limit is recorded as failed and not run on larger sizes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import isolate
 import record
 from methods import METHODS
 from peers_picture import draw
-from peers_table import tables
+from peers_table import KEY, measured, tables
 
 SIZES = (1_000, 3_000, 10_000, 20_000, 80_000, 300_000, 1_000_000)
 MIXTURE = (
@@ -36,19 +36,18 @@ MIXTURE = (
     "kernlab specc",
 )
 WORKS = ("mixture", "mnist", "rings", "predict", "wine")
-KEY = ("work", "method", "n", "dtype", "seed")
 
 
 class Bench:
-    """What was asked for, and what is already known."""
+    """The options, and the results that exist already."""
 
     def __init__(self, asked: argparse.Namespace) -> None:
-        """Read what there is."""
+        """Read the stored results."""
         self.asked = asked
         self.known = {} if asked.again else record.kept("peers", KEY)
 
     def fit(self, work: str, method: str, X: Any, folder: str, k: int, limit: float, **more: Any) -> bool:
-        """Measure one method on the data in the folder, unless that was done; tell whether it came to an end."""
+        """Measure one method on the data in the folder, unless it is stored; return whether it succeeded."""
         line = {"work": work, "method": method, "n": len(X), "d": X.shape[1], "dtype": str(X.dtype), "k": k}
         line["seed"] = self.asked.seed
         done = self.known.get(tuple(line[name] for name in KEY))
@@ -61,7 +60,7 @@ class Bench:
         return done is not None and "failed" not in done
 
     def mixture(self) -> None:
-        """Measure the Gaussian mixture at growing n; who fails is not asked for more."""
+        """Measure the Gaussian mixture at increasing n; a method that fails is dropped."""
         from sklearn.datasets import make_blobs
 
         failed: set[str] = set()
@@ -73,7 +72,7 @@ class Bench:
                         failed.add(method)
 
     def mnist(self) -> None:
-        """Measure MNIST as it is."""
+        """Measure raw MNIST."""
         from rpfcluster.datasets import load_catalogued
 
         X, y = load_catalogued("mnist", record.data_folder(), return_X_y=True)
@@ -84,7 +83,7 @@ class Bench:
                 self.fit("mnist", method, X, folder, 10, limit)
 
     def rings(self) -> None:
-        """Measure three rings in the plane, ten million points."""
+        """Measure three rings in two dimensions, ten million rows."""
         from rpfcluster.datasets import make_rings
 
         X, y = make_rings(min(10_000_000, 10 * self.asked.max_n), random_state=self.asked.seed)
@@ -93,7 +92,7 @@ class Bench:
                 self.fit("rings", method, X, folder, 3, isolate.PATIENT)
 
     def predict(self) -> None:
-        """Measure the placing of new rows by a model of a tenth as many."""
+        """Measure predict, with a model fitted on a tenth as many rows."""
         from sklearn.datasets import make_blobs
 
         n = self.asked.max_n
@@ -105,7 +104,7 @@ class Bench:
                     self.fit("predict", method, X, folder, 8, isolate.PATIENT, **more)
 
     def wine(self) -> None:
-        """Measure the paper's grid of beta1 and beta2 on Wine, by the command; its scaling is the paper's."""
+        """Measure the paper's grid of beta1 and beta2 on Wine, scaled as in the paper, with the command."""
         file = record.data_folder() / "wine" / "wine.data"
         for cut in ("ncut", "kway"):
             line = {"work": "wine", "method": f"rpf sweep {cut}", "n": 178, "dtype": "float64", "seed": self.asked.seed}
@@ -119,33 +118,31 @@ class Bench:
             if done.returncode:
                 line["failed"] = f"failed: {' '.join(done.stderr.split())[:200]}"
             else:
-                told = json.loads(done.stdout)
-                line |= {"seconds": seconds, "settings": len(told["grid"]), "peak": told["peak_bytes"]}
-                line |= {name: told["best_by_labels"]["scores"][name] for name in ("ari", "nmi", "rho_c")}
+                printed = json.loads(done.stdout)
+                line |= {"seconds": seconds, "settings": len(printed["grid"]), "peak": printed["peak_bytes"]}
+                line |= {name: printed["best_by_labels"]["scores"][name] for name in ("ari", "nmi", "rho_c")}
             record.keep("peers", line)
             print(f"wine, {line['method']}: {line.get('failed', f'{seconds:.2f} s')}", flush=True)
 
     def wants(self, method: str) -> bool:
-        """Tell whether the method was asked for."""
+        """Return whether the method is selected."""
         return not self.asked.methods or method in self.asked.methods
 
 
 def main() -> None:
-    """Run what was asked for, then print the tables."""
+    """Run the benchmark, then print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     words = {"nargs": "+", "metavar": "NAME"}
-    parser.add_argument("--only", choices=WORKS, default=WORKS, help=f"of {', '.join(WORKS)}", **words)
-    parser.add_argument("--methods", help=f"of {'; '.join(METHODS)}", **words)
-    parser.add_argument("--max-n", type=int, default=1_000_000, help="largest size; ten times as many rings")
-    parser.add_argument("--quick", action="store_true", help="--max-n 10000: to see that all of it works")
-    parser.add_argument("--dtype", choices=("float64", "float32"), default="float64", help="of all made-up data")
+    parser.add_argument("--only", choices=WORKS, default=WORKS, help=f"among {', '.join(WORKS)}", **words)
+    parser.add_argument("--methods", help=f"among {'; '.join(METHODS)}", **words)
+    parser.add_argument("--max-n", type=int, default=1_000_000, help="most rows; ten times as many for the rings")
+    parser.add_argument("--quick", action="store_true", help="same as --max-n 10000, to check that everything runs")
+    parser.add_argument("--dtype", choices=("float64", "float32"), default="float64", help="type of generated data")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--limit", type=float, default=isolate.LIMIT, help="seconds a method may take (300)")
-    parser.add_argument("--again", action="store_true", help="measure anew what was measured on these sources")
-    parser.add_argument("--table", action="store_true", help="run nothing, print what was last measured")
-    parser.add_argument(
-        "--picture", type=Path, help="where to draw the curves (docs/pictures/peers.png, of a whole run)"
-    )
+    parser.add_argument("--limit", type=float, default=isolate.LIMIT, help="time limit for a method, in seconds (300)")
+    parser.add_argument("--again", action="store_true", help="repeat what is already measured at these sources")
+    parser.add_argument("--table", action="store_true", help="print the stored results without running anything")
+    parser.add_argument("--picture", type=Path, help="file for the curves (after a full run docs/pictures/peers.png)")
     asked = parser.parse_args()
     if asked.quick:
         asked.max_n = 10_000
@@ -154,10 +151,7 @@ def main() -> None:
         for work in asked.only:
             getattr(bench, work)()
     source = record.last_source("peers") if asked.table else record.source()
-    found = record.kept("peers", KEY, source)
-    # The sets that are not made up come in a width of their own.
-    lines = [line for line in found.values() if line["work"] in ("mnist", "wine") or line["dtype"] == asked.dtype]
-    lines = [line for line in lines if line["seed"] == asked.seed]
+    lines = measured(source, asked.dtype, asked.seed)
     print(tables(lines))
     whole = any((line["work"], line["n"]) == ("mixture", SIZES[-1]) for line in lines)
     if picture := asked.picture or (record.ROOT / "docs" / "pictures" / "peers.png" if whole else None):

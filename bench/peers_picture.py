@@ -1,16 +1,16 @@
-"""The curves of bench/peers.py: seconds and memory over the number of rows, one line a method."""
+"""The picture of bench/peers.py: time and memory against the number of rows, one curve for each method."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-# Okabe and Ito's colours, told apart by the colour-blind; ours are solid, the peers dashed.
+# The palette of Okabe and Ito, safe for colour-blind readers. Curves of rpf are solid, those of peers dashed.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
 
 
 def draw(lines: list[dict[str, Any]], path: Path) -> None:
-    """Draw the mixture's results into a file."""
+    """Draw the results on the Gaussian mixture."""
     import matplotlib
 
     matplotlib.use("agg")
@@ -29,5 +29,5 @@ def draw(lines: list[dict[str, Any]], path: Path) -> None:
         axes.grid(alpha=0.3)
     handles, labels = left.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=8)
-    figure.suptitle("Gaussian mixture, 8 centres, 10 columns; a line ends where its method failed or passed its time")
+    figure.suptitle("Gaussian mixture, 8 centres, 10 columns; a curve ends where its method fails or times out")
     figure.savefig(path, dpi=150, metadata={"Software": None})

@@ -1,4 +1,4 @@
-"""The tables of bench/peers.py: ratios first, and every figure we set out to reach beside what was seen."""
+"""The tables of bench/peers.py: targets, growth, and time, memory and accuracy for each data set."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import record
+from markdown_table import markdown_table
+
 GIB = 2**30
 Line = dict[str, Any]
-# Ratios are to this one: what a user gets who leaves everything open but asks for no trials.
+# The reference of all ratios: rpf with its fixed defaults.
 OURS = "rpf fixed"
+AUTO = "rpf auto"
 KMEANS = "KMeans"
 RBF = "SpectralClustering rbf"
 SCALED = "SpectralClustering rbf, scaled gamma"
@@ -17,30 +21,77 @@ NEAREST = "SpectralClustering nearest_neighbors"
 TREES = "RandomTreesEmbedding + SVD + KMeans"
 LINEAR = "rpf linear, 100 trees"
 TOP_K = "rpf top-k, 100 trees"
+RINGS = "rpf top-k, 50 trees"
+KEY = ("work", "method", "n", "dtype", "seed")
+
+
+def measured(source: str, dtype: str = "float64", seed: int = 0) -> list[Line]:
+    """Return the latest results of one source; real data have a type of their own."""
+    found = record.kept("peers", KEY, source).values()
+    return [x for x in found if x["seed"] == seed and (x["work"] in ("mnist", "wine") or x["dtype"] == dtype)]
+
+
+def latest() -> list[Line]:
+    """Return the results of the latest source that was measured on a million rows."""
+    return measured(record.last_source("peers", lambda x: (x["work"], x["n"]) == ("mixture", 1_000_000)))
 
 
 def tables(lines: list[Line]) -> str:
-    """Return everything there is to say about these results, as markdown."""
+    """Return all tables of these results, as markdown."""
     if not lines:
-        return "nothing was measured"
-    last = max(lines, key=lambda line: line["at"])
-    on = last["machine"]
-    head = [
-        f"{last['at'][:10]}, commit {last['commit']}, {on['cores']} cores of {on['cpu']}, {on['memory_gib']} GiB.",
-        ", ".join(f"{name} {version}" for name, version in last["versions"].items()) + ".",
-    ]
-    found = {(line["work"], line["method"], line["n"]): line for line in lines}
-    parts = ["\n".join(head), _figures(found)]
+        return "no results"
+    parts = [run_of(lines), targets(lines, title="targets")]
     if any(line["work"] == "mixture" for line in lines):
-        parts += [_growth(lines)]
+        parts += [growth(lines, title="growth on the mixture")]
     for work, n in sorted({(line["work"], line["n"]) for line in lines}):
         parts.append(_work(work, n, [line for line in lines if (line["work"], line["n"]) == (work, n)]))
     return "\n\n".join(parts) + "\n"
 
 
-def _markdown(title: str, names: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    lines = [f"### {title}", "", "| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+def run_of(lines: list[Line]) -> str:
+    """Return date, commit, machine and versions of these results."""
+    last = max(lines, key=lambda line: line["at"])
+    on = last["machine"]
+    versions = ", ".join(f"{name} {version}" for name, version in last["versions"].items())
+    return (
+        f"{last['at'][:10]}, commit {last['commit']}, {on['cores']} cores of {on['cpu']}, {on['memory_gib']} GiB.\n"
+        f"{versions}."
+    )
+
+
+def mixture(lines: list[Line]) -> str:
+    """Return the seconds of each method on the mixture by number of rows, and its accuracy on the largest size."""
+    of_mixture = [line for line in lines if line["work"] == "mixture"]
+    sizes = sorted({line["n"] for line in of_mixture})
+    rows = []
+    for method in dict.fromkeys(line["method"] for line in of_mixture):
+        by_n = {line["n"]: line for line in of_mixture if line["method"] == method}
+        done = [line for line in by_n.values() if "failed" not in line]
+        cells = [_seconds(by_n[n]) if n in by_n else "" for n in sizes]
+        rows.append((method, *cells, f"{done[-1]['rho_c']:.1f}" if done else ""))
+    return markdown_table(("method", *(f"{n:,}" for n in sizes), "rho_c, %"), rows)
+
+
+def _seconds(line: Line) -> str:
+    return line["failed"].split(":")[0] if "failed" in line else f"{line['seconds']:.2f}"
+
+
+def large(lines: list[Line]) -> str:
+    """Return time, memory and accuracy of rpf on the largest inputs."""
+    found = {(line["work"], line["method"], line["n"]): line for line in lines if "seconds" in line}
+    asked = [("mixture", method, n) for n in (80_000, 1_000_000) for method in (LINEAR, TOP_K, AUTO)]
+    rows = [
+        (
+            f"{work}, {n:,} x {found[work, method, n]['d']}",
+            method,
+            f"{found[work, method, n]['seconds']:.0f} s",
+            f"{found[work, method, n]['peak'] / GIB:.1f} GiB",
+            f"{found[work, method, n]['rho_c']:.1f} %",
+        )
+        for work, method, n in (*asked, ("mnist", OURS, 70_000), ("rings", RINGS, 10_000_000))
+        if (work, method, n) in found
+    ]
+    return markdown_table(("data", "method", "time", "peak memory", "rho_c"), rows)
 
 
 def _work(work: str, n: int, lines: list[Line]) -> str:
@@ -56,7 +107,7 @@ def _work(work: str, n: int, lines: list[Line]) -> str:
         quality = [f"{line['ari']:.3f}", f"{line['nmi']:.3f}", f"{line['rho_c']:.2f}"]
         rows.append((line["method"], *by, f"{line['seconds']:.2f}", *sizes, *quality))
     head = ("method", f"time / {OURS}", f"memory / {OURS}", "s", "peak, MiB", "above data, MiB", "ARI", "NMI", "rho_c")
-    return _markdown(f"{work}, {n:,} rows", head, rows)
+    return markdown_table(head, rows, f"{work}, {n:,} rows")
 
 
 def _at_least(line: Line, ours: Line | None) -> str:
@@ -65,7 +116,7 @@ def _at_least(line: Line, ours: Line | None) -> str:
 
 
 def _limit(line: Line) -> float | None:
-    """Return the seconds a method that was stopped had had."""
+    """Return the time limit of a method that exceeded it."""
     why = line.get("failed", "")
     return float(why.removeprefix("over ").removesuffix(" s")) if why.startswith("over ") else None
 
@@ -82,33 +133,35 @@ def _points(lines: list[Line], method: str, name: str, least: int = 10_000) -> l
     return [(line["n"], line[name]) for line in mine if line["n"] >= least]
 
 
-def _growth(lines: list[Line]) -> str:
+def growth(lines: list[Line], title: str = "") -> str:
+    """Return the slopes of time and memory over the number of rows, on log-log axes."""
     rows = []
     for method in dict.fromkeys(line["method"] for line in lines if line["work"] == "mixture"):
         time, memory = (_points(lines, method, name) for name in ("seconds", "above"))
         if len(time) > 1:
             sizes = f"{min(time)[0]:,} to {max(time)[0]:,}"
             rows.append((method, f"{slope(time):.2f}", f"{slope(memory):.2f}", sizes))
-    return _markdown("growth on the mixture", ("method", "slope of time", "slope of memory", "rows"), rows)
+    return markdown_table(("method", "slope of time", "slope of memory", "rows"), rows, title)
 
 
-def _figures(found: dict[tuple[str, str, int], Line]) -> str:
-    """Judge every figure of the list; what was not measured is said to be so."""
+def targets(lines: list[Line], title: str = "") -> str:
+    """Return every target, whether it is met, and what was measured."""
+    found = {(line["work"], line["method"], line["n"]): line for line in lines}
     rows = []
-    for what, figure, judge in _list_of_figures():
+    for what, target, judge in _targets():
         try:
-            seen, reached = judge(found)
+            seen, met = judge(found)
         except KeyError:
-            seen, reached = "", None
-        verdict = "not measured" if reached is None else "reached" if reached else "NOT reached"
-        rows.append((what, figure, verdict, seen))
-    return _markdown("figures to reach", ("work", "figure", "verdict", "seen"), rows)
+            seen, met = "", None
+        verdict = "not measured" if met is None else "met" if met else "NOT met"
+        rows.append((what, target, verdict, seen))
+    return markdown_table(("data", "target", "result", "measured"), rows, title)
 
 
 Judge = Callable[[dict[tuple[str, str, int], Line]], tuple[str, "bool | None"]]
 
 
-def _list_of_figures() -> Iterator[tuple[str, str, Judge]]:
+def _targets() -> Iterator[tuple[str, str, Judge]]:
     ratios = (
         (10_000, OURS, RBF, 40),
         (10_000, OURS, SCALED, 40),
@@ -126,13 +179,13 @@ def _list_of_figures() -> Iterator[tuple[str, str, Judge]]:
     yield "MNIST, 70,000 x 784, 200 trees, top-k", f"NMI 0.80, 10 times faster than {NEAREST}", _mnist
     yield "three rings, 10,000,000, 50 trees", "rho_c 99.9 within 20 GiB", _rings
     for affinity in ("top-k", "linear"):
-        yield f"predict, 1,000,000 rows, 200 trees, {affinity}", "500,000 rows a second", _predict(affinity)
+        yield f"predict, 1,000,000 rows, 200 trees, {affinity}", "500,000 rows per second", _predict(affinity)
     for cut in ("ncut", "kway"):
         yield f"the paper's grid on Wine, {cut}", "10,450 settings in at most 60 s", _wine(cut)
 
 
 def _done(found: dict[tuple[str, str, int], Line], work: str, method: str, n: int) -> Line:
-    """Return what was measured; a method of ours that failed was not."""
+    """Return a successful result; a failed one counts as not measured."""
     line = found[work, method, n]
     if "failed" in line:
         raise KeyError(line["failed"])
@@ -140,7 +193,7 @@ def _done(found: dict[tuple[str, str, int], Line], work: str, method: str, n: in
 
 
 def _up_to(found: dict[tuple[str, str, int], Line], work: str, method: str, n: int) -> Line:
-    """Return what was measured at this size, or where the method failed before it: larger sizes are not tried."""
+    """Return the result at this size, or the failure at a smaller size, after which larger ones are not run."""
     failed = (found[key] for key in found if key[:2] == (work, method) and key[2] < n and "failed" in found[key])
     line = found.get((work, method, n)) or next(failed, None)
     if line is None:
@@ -153,8 +206,8 @@ def _faster(work: str, n: int, ours: str, theirs: str, times: float) -> Judge:
         mine, other = _done(found, work, ours, n), _up_to(found, work, theirs, n)
         if "failed" in other:
             ratio = (_limit(other) or 0.0) / mine["seconds"]
-            seen = f"{theirs}: {other['failed']} at {other['n']:,} rows, so over {ratio:.0f} times"
-            # A peer that ran out of memory has no time to be compared with.
+            seen = f"over {ratio:.0f} times: {theirs} takes {other['failed']} at {other['n']:,} rows"
+            # A peer that runs out of memory has no time to compare with.
             return seen, True if ratio >= times else None
         ratio = other["seconds"] / mine["seconds"]
         seen = f"{ratio:.1f} times: {mine['seconds']:.2f} s, rho_c {mine['rho_c']:.2f}, NMI {mine['nmi']:.3f}"
@@ -175,13 +228,13 @@ def _large(method: str, times: float, gib: float, rho_c: float) -> Judge:
 
 
 def _slopes(found: dict[tuple[str, str, int], Line]) -> tuple[str, bool]:
-    seen, reached = [], True
+    seen, met = [], True
     for method in (LINEAR, TOP_K, OURS):
         _done(found, "mixture", method, 1_000_000)
         time, memory = (slope(_points(list(found.values()), method, name)) for name in ("seconds", "above"))
         seen.append(f"{method}: {time:.2f} and {memory:.2f}")
-        reached &= time <= 1.10 and memory <= 1.02
-    return "; ".join(seen), reached
+        met &= time <= 1.10 and memory <= 1.02
+    return "; ".join(seen), met
 
 
 def _mnist(found: dict[tuple[str, str, int], Line]) -> tuple[str, bool | None]:
@@ -191,7 +244,7 @@ def _mnist(found: dict[tuple[str, str, int], Line]) -> tuple[str, bool | None]:
 
 
 def _rings(found: dict[tuple[str, str, int], Line]) -> tuple[str, bool]:
-    mine = _done(found, "rings", "rpf top-k, 50 trees", 10_000_000)
+    mine = _done(found, "rings", RINGS, 10_000_000)
     peak = mine["peak"] / GIB
     seen = f"rho_c {mine['rho_c']:.2f}, {peak:.1f} GiB, {mine['seconds']:.0f} s"
     return seen, mine["rho_c"] >= 99.9 and peak <= 20.0
@@ -200,7 +253,7 @@ def _rings(found: dict[tuple[str, str, int], Line]) -> tuple[str, bool]:
 def _predict(affinity: str) -> Judge:
     def judge(found: dict[tuple[str, str, int], Line]) -> tuple[str, bool]:
         mine = _done(found, "predict", f"rpf {affinity}, predict", 1_100_000)
-        seen = f"{mine['rows_a_second']:,.0f} rows a second, rho_c {mine['rho_c']:.2f}, model of 100,000 rows"
+        seen = f"{mine['rows_a_second']:,.0f} rows per second, rho_c {mine['rho_c']:.2f}, model of 100,000 rows"
         return seen, mine["rows_a_second"] >= 500_000
 
     return judge

@@ -1,8 +1,8 @@
-"""Where a result comes from and where it is kept: machine, commit, versions, lines of JSON by date.
+"""Storage of results, with the machine, commit and versions they were measured with.
 
-A result is one line of bench/results/NAME-DATE.jsonl; large files are kept as .jsonl.gz. Nothing is ever rewritten: a
-run that was made again is a later line, and the later line counts. What makes two results comparable is their source:
-the same tree of crates/ and python/rpfcluster, whatever was committed elsewhere since.
+A result is one line of bench/results/NAME-DATE.jsonl; large files are compressed as .jsonl.gz. Results are never
+rewritten: a repeated run adds a later line, and the latest line counts. Results are comparable if they have the same
+`source`, a hash of the files that decide what rpf does; commits to other files do not change it.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ Line = dict[str, Any]
 
 
 def data_folder() -> Path:
-    """Return the folder of data sets: RPF_DATA, or shared/data beside the checkout."""
+    """Return the folder of the data sets: RPF_DATA, or ../shared/data relative to the checkout."""
     return Path(os.environ.get("RPF_DATA", ROOT.parent / "shared" / "data"))
 
 
 def built(name: str) -> Path:
-    """Return a program that cargo has built for release."""
+    """Return the path of a program built by cargo in release mode."""
     return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release" / name
 
 
@@ -45,13 +45,13 @@ def _git(*words: str) -> str:
 
 @functools.cache
 def commit() -> str:
-    """Name the commit; what is not committed yet is said."""
+    """Return the commit, marked `+changes` if the sources have uncommitted changes."""
     return _git("rev-parse", "--short=12", "HEAD") + ("+changes" if _git("status", "--porcelain", *SOURCES) else "")
 
 
 @functools.cache
 def source() -> str:
-    """Name the state of the sources that decide what rpf does, committed or not."""
+    """Return a hash of the sources that decide what rpf does, with uncommitted changes."""
     digest = hashlib.sha256(_git("ls-files", "-s", *SOURCES).encode())
     digest.update(_git("diff", "HEAD", "--", *SOURCES).encode())
     return digest.hexdigest()[:12]
@@ -59,7 +59,7 @@ def source() -> str:
 
 @functools.cache
 def machine() -> Line:
-    """Say what it ran on."""
+    """Return processor, cores and memory."""
     cpu, memory = platform.processor(), 0
     if Path("/proc/cpuinfo").exists():
         lines = Path("/proc/cpuinfo").read_text().splitlines()
@@ -71,7 +71,7 @@ def machine() -> Line:
 
 @functools.cache
 def versions() -> dict[str, str]:
-    """Name the versions of everything that is timed; what is not installed is left out."""
+    """Return the versions of the packages under test that are installed."""
     found = {"python": platform.python_version()}
     for package in PACKAGES:
         try:
@@ -84,7 +84,7 @@ def versions() -> dict[str, str]:
 
 @functools.cache
 def kernlab() -> str:
-    """Return the version of R's kernlab, empty where there is none."""
+    """Return the version of R's kernlab; empty if it is not installed."""
     if shutil.which("Rscript") is None:
         return ""
     asked = ["Rscript", "-e", 'cat(as.character(packageVersion("kernlab")))']
@@ -92,7 +92,7 @@ def kernlab() -> str:
 
 
 def keep(name: str, line: Line) -> Line:
-    """Add one result to the file of today, with all that says where it comes from."""
+    """Append one result to the file of today, with its origin."""
     RESULTS.mkdir(exist_ok=True)
     origin = {"at": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "commit": commit(), "source": source()}
     line = {**line, **origin, "machine": machine(), "versions": versions()}
@@ -104,20 +104,21 @@ def keep(name: str, line: Line) -> Line:
 def kept(
     name: str, key: Iterable[str], of: str | None = None, ours: Callable[[Line], bool] = lambda _: True
 ) -> dict[tuple[Any, ...], Line]:
-    """Return the last line of each key among the results of this source, or of the source named.
+    """Return the latest line of each key among the results of the given source, by default the present one.
 
-    What is not `ours` does not change with our sources, and counts whatever they were.
+    Lines that are not `ours` do not depend on the source and are returned whatever it is.
     """
-    commit()  # as it is now: sources may be edited while a long run is under way
+    if of is None:
+        commit()  # cached now, since files may be edited during a long run
     key, of = tuple(key), of or source()
     lines = (line for line in _lines(name) if line["source"] == of or not ours(line))
     return {tuple(line.get(k) for k in key): line for line in lines}
 
 
 def last(name: str, key: Iterable[str], ours: Callable[[Line], bool]) -> dict[tuple[Any, ...], Line]:
-    """Return the last line of each key, of one source for all seeds: the one that was measured last.
+    """Return the latest line of each key, such that all seeds of a group have the same source.
 
-    Sources may differ between keys that differ in more than the seed, the last part of the key; the lines say which.
+    The seed is the last part of the key, the rest is the group. Different groups may have different sources.
     """
     *group, seed = key
     lines = sorted(_lines(name), key=lambda line: line["at"])
@@ -130,9 +131,10 @@ def last(name: str, key: Iterable[str], ours: Callable[[Line], bool]) -> dict[tu
     return found
 
 
-def last_source(name: str) -> str:
-    """Return the source of the latest result; that of the checkout where there is none."""
-    return max(_lines(name), key=lambda line: line["at"], default={"source": source()})["source"]
+def last_source(name: str, among: Callable[[Line], bool] = lambda _: True) -> str:
+    """Return the source of the latest result among these; that of the checkout if there is none."""
+    latest = max(filter(among, _lines(name)), key=lambda line: line["at"], default=None)
+    return latest["source"] if latest else source()
 
 
 def _lines(name: str) -> Iterator[Line]:

@@ -1,7 +1,7 @@
-"""One method in a process of its own, so that its peak memory is its own and it can be stopped without harm.
+"""Worker process: runs one method, so that its peak memory can be measured and it can be killed.
 
-A job comes as JSON on standard input: the folder of X.npy and y.npy, a task, a method, k, the seeds. The answer is a
-line of JSON when the data are loaded, and one for each seed as soon as it is done: seconds, peak memory, scores.
+The job is a JSON object on standard input: the folder of X.npy and y.npy, the task, the method, k and the seeds. The
+worker prints one line of JSON when the data are loaded and one for each seed: seconds, peak memory, scores.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from typing import Any
 import numpy as np
 from methods import METHODS, AbsentError
 
-# What is quicker than this is timed three times and the median taken.
+# Seconds. Shorter runs are repeated three times and the median is reported.
 QUICK = 10.0
-WARM_ROWS = 200
+WARM_UP_ROWS = 200
 
 
 def say(**line: Any) -> None:
-    """Tell the parent."""
+    """Print one line of JSON for the parent process."""
     print(json.dumps(line), flush=True)
 
 
 def memory(field: str) -> int:
-    """Return VmRSS or VmHWM in bytes: of this program alone, where ru_maxrss would count its parent's too."""
+    """Return VmRSS or VmHWM of this process in bytes; ru_maxrss would include memory inherited from the parent."""
     line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(field))
     return int(line.split()[1]) * 1024
 
 
 def scores(labels: Any, truth: Any) -> dict[str, float]:
-    """Return ARI, NMI and rho_c (in percent), by scikit-learn and scipy: the judge is none of the judged."""
+    """Return ARI, NMI and rho_c (in percent), computed by scikit-learn and scipy, independently of rpf."""
     from scipy.optimize import linear_sum_assignment
     from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
     from sklearn.metrics.cluster import contingency_matrix
@@ -51,12 +51,12 @@ def scores(labels: Any, truth: Any) -> dict[str, float]:
 
 
 def fit(job: dict[str, Any], X: Any, y: Any, seed: int) -> None:
-    """Run the method once, or three times when it is quick, and tell."""
+    """Run the method once, or three times if it is quick, and report."""
     method = METHODS[job["method"]]
-    # Imports, compilation and the start of threads are not what is measured; what goes wrong will go wrong again.
+    # Warm-up: imports, compilation and thread start are not measured. An error shows again in the measured run.
     with contextlib.suppress(Exception):
-        method(X[:WARM_ROWS], job["k"], seed)
-    # The peak of loading is forgotten: the peak that is told is that of the method.
+        method(X[:WARM_UP_ROWS], job["k"], seed)
+    # Reset the peak, so that loading the data does not count.
     Path("/proc/self/clear_refs").write_text("5")
     base, took = memory("VmRSS"), []
     for _ in range(3 if job.get("repeat") else 1):
@@ -65,14 +65,14 @@ def fit(job: dict[str, Any], X: Any, y: Any, seed: int) -> None:
         took.append(time.perf_counter() - clock)
         if took[-1] > QUICK:
             break
-    # A method may be a program of its own (R); what its process began with, this one's memory, is less than its peak.
+    # A method may start a process of its own (R). The memory it inherits from this one is smaller than its peak.
     peak = max(memory("VmHWM"), resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)
     found = scores(labels, y) | {"clusters": len(np.unique(labels))}
     say(seed=seed, seconds=statistics.median(took), runs=len(took), peak=peak, above=peak - base, **found)
 
 
 def predict(job: dict[str, Any], X: Any, y: Any, seed: int) -> None:
-    """Fit on the first rows, then time the placing of all others."""
+    """Fit on the first rows, then time predict on all others."""
     from rpfcluster import RPFCluster
 
     first = job["fit_rows"]
@@ -85,9 +85,9 @@ def predict(job: dict[str, Any], X: Any, y: Any, seed: int) -> None:
 
 
 def best(job: dict[str, Any], X: Any, y: Any, seed: int) -> None:
-    """Run every setting that auto tried, as if it had been given, and tell the best by labels, and all.
+    """Fit every candidate of auto with its parameters fixed; report all scores and the best by labels.
 
-    One forest serves: what comes out is what a fit with that setting gives.
+    `recut` reuses the forest and gives the labels of a fit with that setting.
     """
     from rpfcluster import RPFCluster
 
@@ -110,7 +110,7 @@ TASKS = {"fit": fit, "predict": predict, "best": best}
 
 
 def main() -> None:
-    """Read the job and do it."""
+    """Read the job and run it."""
     warnings.simplefilter("ignore")
     job = json.load(sys.stdin)
     X, y = (np.load(Path(job["folder"], name)) for name in ("X.npy", "y.npy"))
