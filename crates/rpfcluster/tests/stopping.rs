@@ -8,10 +8,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use common::{grow, normals};
+use rpfcluster::Setting;
 use rpfcluster::affinity::{Affinity, Diagonal, LinearAffinity, SparseAffinity};
 use rpfcluster::kmeans::{HartiganWong, KMeans};
 use rpfcluster::model_file::Container;
-use rpfcluster::select::{Recipe, partitions};
+use rpfcluster::pipeline::partitions;
 use rpfcluster::spectral::{Method, Solver, SpectralParams, cluster};
 use rpfcluster::sweep::most_agreed;
 use rpfcluster::{AffinityParams, Error, Fitted, ForestParams, Observer, Points, RpfCluster, Silent};
@@ -156,7 +157,7 @@ fn everything_else_that_takes_long() {
     let kmeans = KMeans { k: 20, restarts: 2, ..Default::default() };
     let hartigan = HartiganWong { k: 20, restarts: 2, ..Default::default() };
     let labels: Vec<Vec<u32>> = (2..9).map(|k| (0..N as u32).map(|i| i % k).collect()).collect();
-    let recipe = Recipe { min_node: 30, affinity: AffinityParams::Linear, method: Method::Kway };
+    let recipe = Setting { min_node: 30, affinity: AffinityParams::Linear, method: Method::Kway };
     stops_anywhere(&[
         ("fit", 80, Box::new(|o| fixed.fit(points.observed(o)).map(drop))),
         ("pieces", 80, Box::new(|o| fixed.fit(apart.observed(o)).map(drop))),

@@ -1,8 +1,8 @@
 //! The shown rows in other numbers of clusters. Of a small table the forest that was grown is cut again; of a large one
 //! the shown rows get a forest of their own, since leaves of thirty rows hold hardly two of a sample.
 
+use rpfcluster::Setting;
 use rpfcluster::affinity::SparseAffinity;
-use rpfcluster::select::{self, Recipe};
 use rpfcluster::spectral::{self, Hints, SpectralParams};
 use rpfcluster::{Fitted, Forest, LeafMatrix, Observer, Points, Silent};
 
@@ -73,8 +73,8 @@ fn of_forest(
     ks: &[usize],
     observer: &dyn Observer,
 ) -> Result<Vec<Found>> {
-    let recipe = Recipe { min_node, affinity: *fitted.affinity(), method: fitted.method() };
-    let found = select::partitions(forest, recipe, fitted.params(), ks, observer)?;
+    let setting = Setting { min_node, affinity: *fitted.affinity(), method: fitted.method() };
+    let found = rpfcluster::pipeline::partitions(forest, setting, fitted.params(), ks, observer)?;
     Ok(found
         .into_iter()
         .map(|p| Found {

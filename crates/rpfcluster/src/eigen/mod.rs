@@ -115,6 +115,28 @@ impl Embedding {
         out
     }
 
+    /// Start vectors on `n` rows of a connected affinity, n x eigenvalues.len(). Only eigenvalues and vectors are known.
+    pub(crate) fn start(n: usize, eigenvalues: Vec<f64>, vectors: Vec<f64>) -> Embedding {
+        Embedding {
+            columns: vec![(0..eigenvalues.len()).collect()],
+            eigenvalues,
+            vectors,
+            degrees: vec![0.0; n],
+            residual: f64::INFINITY,
+            converged: false,
+            iterations: 0,
+            solver: Solver::Auto,
+            uncovered: 0.0,
+            piece_of: vec![0; n],
+        }
+    }
+
+    /// The start vectors with row `order[i]` at place `i`.
+    pub(crate) fn reordered(&self, order: &[u32]) -> Embedding {
+        let vectors = order.iter().flat_map(|&row| self.row(row as usize)).copied().collect();
+        Embedding::start(self.n(), self.eigenvalues.clone(), vectors)
+    }
+
     /// The same with row `i` at place `order[i]`.
     pub(crate) fn with_rows_at(self, order: &[u32]) -> Embedding {
         let k = self.k();

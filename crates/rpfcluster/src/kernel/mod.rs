@@ -8,6 +8,7 @@
 mod dense;
 mod feature_map;
 mod leaf_matrix;
+mod leaf_signatures;
 mod matvec;
 mod neighbors;
 mod pair_counts;

@@ -1,9 +1,10 @@
-//! The best matching of clusters to classes: the Hungarian method with potentials, O(r² c) for r <= c.
+//! The Hungarian method (Kuhn 1955; shortest augmenting paths, Jonker and Volgenant 1987): the best matching of clusters to
+//! classes in O(r² c) for r <= c.
 
 use super::Contingency;
 use crate::error::{Error, Result};
 
-/// Cells of the largest full table.
+/// Largest dense table, in cells (512 MB).
 const LIMIT: usize = 1 << 26;
 
 /// For each row of a rows x columns table the column it is matched to (`None` when there are more rows than
@@ -89,7 +90,7 @@ fn shortest_paths(rows: usize, columns: usize, cost: impl Fn(usize, usize) -> i6
             }
         }
         row_potential[first] += base;
-        // Turn the path round: each column on it takes the row of the one before.
+        // Augment: each column on the path takes the row of the previous one.
         let mut column = end;
         while column != FREE {
             let previous = before[column];

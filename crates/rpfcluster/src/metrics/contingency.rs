@@ -1,15 +1,15 @@
-//! How many rows each pair of (cluster, class) has: two labellings of any size become one small table.
+//! Contingency table: the number of rows of each (cluster, class) pair.
 
 use std::collections::HashMap;
 
 use crate::error::{Error, Result};
 
-/// Label values up to this many get a direct table instead of a hash map.
+/// Label values below this are looked up in an array instead of a hash map.
 const DIRECT: usize = 1 << 22;
-/// Cells up to this many are counted in a full table.
+/// Tables with at most this many cells are counted densely.
 const FULL: usize = 1 << 22;
 
-/// The non-zero cells of the table and its margins. Clusters and classes are numbered by first appearance.
+/// The non-zero cells of a contingency table and its margins. Clusters and classes are numbered by first appearance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contingency {
     cells: Vec<(u32, u32, u64)>,

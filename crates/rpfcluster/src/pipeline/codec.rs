@@ -1,20 +1,20 @@
-//! A clustering as sections of a model file beside its forest's, and back.
+//! Encodes a clustering as sections of a model file, beside those of its forest, and decodes it.
 
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::fit::{Cut, Seconds};
+use super::Evidence;
+use super::fit::{Labelling, Seconds};
 use super::fitted::Fitted;
-use super::params::{AffinityParams, RpfCluster};
-use super::{Evidence, Setting};
 use crate::eigen::{Embedding, Method, Solver};
 use crate::error::{Error, Result};
 use crate::forest::Forest;
 use crate::model_file::{Container, Piece, Sections, read};
 use crate::observe::{Observer, Silent, check};
+use crate::params::{AffinityParams, RpfCluster, Setting};
 
-/// The part of a clustering that is not an array.
+/// The scalars of a clustering, stored as JSON in the section `cluster`.
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Head {
     params: RpfCluster,
@@ -28,13 +28,13 @@ struct Head {
     solver: Solver,
     uncovered: f64,
     columns: Vec<Vec<usize>>,
-    #[serde(default, alias = "untied")]
-    regrouped: bool,
+    #[serde(default, rename = "regrouped", alias = "untied")]
+    refined: bool,
 }
 
 impl Fitted {
-    /// Writes a model file, whole or not at all; `extra` sections are kept beside it and given back by
-    /// [`crate::model_file::Container::section`]. `observer` is asked all along whether to go on.
+    /// Writes a model file atomically. `extra` sections are stored beside it; read them with
+    /// [`crate::model_file::Container::section`].
     pub fn save_with(
         &self,
         path: impl AsRef<Path>,
@@ -44,7 +44,7 @@ impl Fitted {
         self.with_sections(extra, |sections| sections.save(path.as_ref(), observer))
     }
 
-    /// The bytes [`Fitted::save_with`] writes, onto anything that can be written to.
+    /// Writes the bytes of [`Fitted::save_with`] to `out`.
     pub fn write_with(
         &self,
         out: &mut dyn Write,
@@ -72,7 +72,7 @@ impl Fitted {
             solver: e.solver,
             uncovered: e.uncovered,
             columns: e.columns.clone(),
-            regrouped: self.regrouped,
+            refined: self.refined,
         };
         let head = serde_json::to_string(&head)
             .map_err(|e| Error::Model { problem: format!("cannot be written: {e}") })?;
@@ -90,7 +90,7 @@ impl Fitted {
         write(&sections)
     }
 
-    /// Writes a model file, whole or not at all.
+    /// Writes a model file atomically.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         self.save_with(path, &[], &Silent)
     }
@@ -100,7 +100,7 @@ impl Fitted {
         Self::from_container(&Container::parse(&read(path.as_ref(), &Silent)?, &Silent)?, &Silent)
     }
 
-    /// A clustering from a checked container, asking `observer` at each tree whether to go on.
+    /// Decodes a clustering from a checked container.
     pub fn from_container(file: &Container<'_>, observer: &dyn Observer) -> Result<Self> {
         let damaged = |problem: String| Error::Model { problem: format!("is damaged: {problem}") };
         if !file.has("cluster") {
@@ -137,8 +137,8 @@ impl Fitted {
         check(observer)?;
         let leaves = Arc::new(forest.leaves_at(head.min_node)?);
         let setting = Setting { min_node: head.min_node, affinity: head.affinity, method: head.method };
-        let cut = Cut { labels, embedding, regrouped: head.regrouped };
-        let unknown = (Seconds::default(), Evidence::default());
-        Fitted::new(head.params, Arc::new(forest), setting, leaves, cut, unknown, observer)
+        let labelling = Labelling { labels, embedding, refined: head.refined };
+        let (seconds, evidence) = (Seconds::default(), Evidence::default());
+        Ok(Fitted::new(head.params, Arc::new(forest), setting, leaves, labelling, seconds, evidence))
     }
 }

@@ -1,10 +1,11 @@
-//! From a grown forest to labels: the one place that knows the chain LeafMatrix → Affinity → Embedding → Labels.
+//! From the leaves of a forest to labels: LeafMatrix → affinity → eigenvectors → labels.
+//!
+//! Every fit, trial and half-forest fit runs through [`spectral_labels`]. Rows that share their leaf in every tree get one
+//! label.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
-use super::params::AffinityParams;
 use crate::affinity::{Affinity, LinearAffinity, SparseAffinity};
 use crate::eigen::{Embedding, Hints, Solver, SpectralParams, embed};
 use crate::error::{Error, Result};
@@ -13,110 +14,122 @@ use crate::kernel::{LeafMatrix, Neighbors, SparseKernel};
 use crate::kmeans::relabel_by_first_appearance;
 use crate::label::{label, refine};
 use crate::observe::{Observer, check};
-use crate::random::mix;
+use crate::params::AffinityParams;
 
-/// Seconds of each step of a fit.
+/// Seconds spent in each step of a fit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
 pub struct Seconds {
     /// Growing the forest.
     pub grow: f64,
-    /// Counting pairs, building the affinity.
+    /// Counting pairs and building the affinity.
     pub kernel: f64,
     /// Eigenvectors.
     pub spectral: f64,
-    /// k-means or cuts.
+    /// k-means or recursive cuts.
     pub label: f64,
-    /// Trying settings.
+    /// Selecting parameters.
     pub tune: f64,
 }
 
-/// Labels and eigenvectors of one setting.
+/// Labels and the eigenvectors they were made from.
 #[derive(Debug, Clone)]
-pub struct Cut {
+pub(crate) struct Labelling {
     /// The cluster of each row, numbered by first appearance.
     pub labels: Vec<u32>,
-    /// What they were made from.
     pub embedding: Embedding,
-    /// Whether merged parts of a finer cut are the clusters, being better separated: then the embedding alone does not
-    /// give the labels.
-    pub regrouped: bool,
+    /// Whether the labels come from over-segmentation and merging; the embedding alone then does not give them.
+    pub refined: bool,
 }
 
-/// What an affinity is built from; kept when several affinities are built from the same leaves.
-pub(crate) enum Pairs {
+/// The pair counts an affinity is built from. Affinities with other numbers can share them.
+pub(crate) enum PairCounts {
+    /// `linear` needs none.
     None,
-    Sparse(SparseKernel),
-    Top(Neighbors),
+    /// All pairs above the threshold of `paper`.
+    Thresholded(SparseKernel),
+    /// The neighbour lists of `top-k`; a longer list serves a smaller `top`.
+    Neighbors(Neighbors),
 }
 
-/// The counts the affinity needs.
-pub(crate) fn pairs(leaves: &LeafMatrix, params: &AffinityParams, observer: &dyn Observer) -> Result<Pairs> {
-    Ok(match *params {
-        AffinityParams::Linear => Pairs::None,
-        AffinityParams::Paper { beta1, .. } => Pairs::Sparse(leaves.sparse(beta1, observer)?),
-        AffinityParams::TopK { top, .. } => Pairs::Top(leaves.top_k(top, observer)?),
-    })
+impl PairCounts {
+    /// Counts the pairs that the affinity needs.
+    pub fn new(leaves: &LeafMatrix, params: &AffinityParams, observer: &dyn Observer) -> Result<Self> {
+        Ok(match *params {
+            AffinityParams::Linear => PairCounts::None,
+            AffinityParams::Paper { beta1, .. } => PairCounts::Thresholded(leaves.sparse(beta1, observer)?),
+            AffinityParams::TopK { top, .. } => PairCounts::Neighbors(leaves.top_k(top, observer)?),
+        })
+    }
+
+    /// The affinity with these counts.
+    pub fn affinity(
+        &self,
+        leaves: &Arc<LeafMatrix>,
+        params: &AffinityParams,
+        observer: &dyn Observer,
+    ) -> Result<Box<dyn Affinity>> {
+        Ok(match (*params, self) {
+            (AffinityParams::Paper { beta2, diagonal, .. }, PairCounts::Thresholded(kernel)) => {
+                Box::new(SparseAffinity::paper(kernel, beta2, diagonal, observer)?)
+            }
+            (AffinityParams::TopK { top, power }, PairCounts::Neighbors(neighbors)) => {
+                Box::new(SparseAffinity::top_k(neighbors, top, power, observer)?)
+            }
+            _ => Box::new(LinearAffinity::new(leaves.clone())),
+        })
+    }
 }
 
-/// The affinity of these leaves.
-pub(crate) fn affinity(
-    leaves: &Arc<LeafMatrix>,
-    pairs: &Pairs,
-    params: &AffinityParams,
-    observer: &dyn Observer,
-) -> Result<Box<dyn Affinity>> {
-    Ok(match (*params, pairs) {
-        (AffinityParams::Paper { beta2, diagonal, .. }, Pairs::Sparse(kernel)) => {
-            Box::new(SparseAffinity::paper(kernel, beta2, diagonal, observer)?)
-        }
-        (AffinityParams::TopK { top, power }, Pairs::Top(neighbors)) => {
-            Box::new(SparseAffinity::top_k(neighbors, top, power, observer)?)
-        }
-        _ => Box::new(LinearAffinity::new(leaves.clone())),
-    })
+impl AffinityParams {
+    /// Counts the pairs of these leaves and builds the affinity.
+    pub fn build(&self, leaves: &Arc<LeafMatrix>, observer: &dyn Observer) -> Result<Box<dyn Affinity>> {
+        PairCounts::new(leaves, self, observer)?.affinity(leaves, self, observer)
+    }
 }
 
-/// Eigenvectors and labels of an affinity over these leaves.
-pub(crate) fn cut(
+/// Eigenvectors and labels of an affinity over these leaves. `start` holds eigenvectors of a similar affinity on the same
+/// rows.
+pub(crate) fn spectral_labels(
     leaves: &LeafMatrix,
     affinity: &dyn Affinity,
     spectral: &SpectralParams,
     start: Option<&Embedding>,
     seconds: &mut Seconds,
     observer: &dyn Observer,
-) -> Result<Cut> {
+) -> Result<Labelling> {
     let clock = Instant::now();
     let watched = affinity.watched(observer);
     let affinity = watched.as_deref().unwrap_or(affinity);
-    // Pieces of a graph beyond K are joined where the kernel itself, unpruned, sees them together.
-    let pieces = affinity.components();
-    let between = match pieces.as_ref().filter(|pieces| pieces.count() > spectral.k) {
-        Some(pieces) => Some(piece_similarity(leaves, pieces, observer)?),
+    // More components than clusters: merge those that the kernel itself, without pruning, finds most similar.
+    let components = affinity.components();
+    let between = match components.as_ref().filter(|found| found.count() > spectral.k) {
+        Some(found) => Some(ComponentSimilarity::new(leaves, found, observer)?),
         None => None,
     };
     let look_up = |a: usize, b: usize| between.as_ref().map_or(0.0, |m| m.get(a, b));
     let similarity = between.as_ref().map(|_| &look_up as &dyn Fn(usize, usize) -> f64);
-    let hints = Hints { start, similarity, connected: pieces.is_none_or(|pieces| pieces.count() == 1) };
-    let embedding = embedded(leaves, affinity, spectral, &hints, observer)?;
+    let connected = components.is_none_or(|found| found.count() == 1);
+    let hints = Hints { start, similarity, connected };
+    let embedding = embed_in_leaf_order(leaves, affinity, spectral, &hints, observer)?;
     seconds.spectral += clock.elapsed().as_secs_f64();
     let clock = Instant::now();
     let mut labels = label(affinity, &embedding, spectral, observer)?;
-    let finer = refine::regrouped(affinity, &labels, spectral, observer)?;
-    let regrouped = finer.is_some();
-    if let Some(finer) = finer {
-        labels = finer;
+    let refined = refine::regrouped(affinity, &labels, spectral, observer)?;
+    let is_refined = refined.is_some();
+    if let Some(refined) = refined {
+        labels = refined;
     }
-    unite_twins(leaves, &mut labels, spectral.k, observer)?;
+    unite_equal_leaves(leaves, &mut labels, spectral.k, observer)?;
     seconds.label += clock.elapsed().as_secs_f64();
-    Ok(Cut { labels, embedding, regrouped })
+    Ok(Labelling { labels, embedding, refined: is_refined })
 }
 
-/// Rows from which on a block of vectors is larger than the cache.
-const LARGE: usize = 50_000;
+/// Rows from which a block of vectors exceeds the cache.
+const CACHE_ROWS: usize = 50_000;
 
-/// The eigenvectors. Those of a large graph are found in the order of one tree's leaves: neighbours then lie near each
-/// other in memory, and a product takes half the time.
-fn embedded(
+/// Computes the eigenvectors. Those of a large graph are computed in the leaf order of the first tree: neighbours are then
+/// close in memory, and a product takes half the time.
+fn embed_in_leaf_order(
     leaves: &LeafMatrix,
     affinity: &dyn Affinity,
     spectral: &SpectralParams,
@@ -124,123 +137,80 @@ fn embedded(
     observer: &dyn Observer,
 ) -> Result<Embedding> {
     let order = &leaves.tree_leaves()[0].members;
-    // What is known beforehand is known of the rows as they are, and landmarks are chosen by their numbers.
-    let free = hints.start.is_none() && hints.similarity.is_none() && spectral.solver != Solver::Nystrom;
-    if free
-        && affinity.n() >= LARGE
+    // Component similarities and landmarks refer to the original row numbers.
+    let reorders = hints.similarity.is_none() && spectral.solver != Solver::Nystrom;
+    if reorders
+        && affinity.n() >= CACHE_ROWS
         && let Some(graph) = affinity.in_order(order)
     {
-        return Ok(embed(&*graph, spectral, hints, observer)?.with_rows_at(order));
+        let start = hints.start.map(|start| start.reordered(order));
+        let hints = Hints { start: start.as_ref(), ..*hints };
+        return Ok(embed(&*graph, spectral, &hints, observer)?.with_rows_at(order));
     }
     embed(affinity, spectral, hints, observer)
 }
 
-/// How similar the pieces of a graph are on average, by shared leaves.
-struct PieceSimilarity {
-    pieces: usize,
+/// Mean similarity of the components of a graph, by shared leaves.
+struct ComponentSimilarity {
+    components: usize,
+    /// components x components; empty above [`MAX_COMPONENTS`].
     mean: Vec<f64>,
 }
 
-impl PieceSimilarity {
+/// Largest number of components whose similarities are tabulated (128 MB). Above it, surplus components join the largest.
+const MAX_COMPONENTS: usize = 4000;
+
+impl ComponentSimilarity {
+    fn new(leaves: &LeafMatrix, components: &Components, observer: &dyn Observer) -> Result<Self> {
+        let count = components.count();
+        if count > MAX_COMPONENTS {
+            return Ok(ComponentSimilarity { components: count, mean: Vec::new() });
+        }
+        let mut shared = vec![0.0; count * count];
+        let mut here: Vec<(usize, f64)> = Vec::new();
+        for tree in leaves.tree_leaves() {
+            check(observer)?;
+            for leaf in 0..tree.count() as u32 {
+                here.clear();
+                for &i in tree.leaf(leaf) {
+                    let component = components.of[i as usize] as usize;
+                    match here.iter_mut().find(|(c, _)| *c == component) {
+                        Some((_, rows)) => *rows += 1.0,
+                        None => here.push((component, 1.0)),
+                    }
+                }
+                for &(a, rows_a) in &here {
+                    for &(b, rows_b) in &here {
+                        shared[a * count + b] += rows_a * rows_b;
+                    }
+                }
+            }
+        }
+        for a in 0..count {
+            for b in 0..count {
+                shared[a * count + b] /= components.sizes[a] as f64 * components.sizes[b] as f64;
+            }
+        }
+        Ok(ComponentSimilarity { components: count, mean: shared })
+    }
+
     fn get(&self, a: usize, b: usize) -> f64 {
-        self.mean.get(a * self.pieces + b).copied().unwrap_or(0.0)
+        self.mean.get(a * self.components + b).copied().unwrap_or(0.0)
     }
 }
 
-/// Above this many pieces the table would be larger than it is worth; they join the largest piece instead.
-const MOST_PIECES: usize = 4000;
-
-fn piece_similarity(
-    leaves: &LeafMatrix,
-    pieces: &Components,
-    observer: &dyn Observer,
-) -> Result<PieceSimilarity> {
-    let count = pieces.count();
-    if count > MOST_PIECES {
-        return Ok(PieceSimilarity { pieces: count, mean: Vec::new() });
-    }
-    let mut shared = vec![0.0; count * count];
-    let mut here: Vec<(usize, f64)> = Vec::new();
-    for tree in leaves.tree_leaves() {
-        check(observer)?;
-        for leaf in 0..tree.count() as u32 {
-            here.clear();
-            for &i in tree.leaf(leaf) {
-                let piece = pieces.of[i as usize] as usize;
-                match here.iter_mut().find(|(p, _)| *p == piece) {
-                    Some((_, m)) => *m += 1.0,
-                    None => here.push((piece, 1.0)),
-                }
-            }
-            for &(a, m) in &here {
-                for &(b, l) in &here {
-                    shared[a * count + b] += m * l;
-                }
-            }
-        }
-    }
-    for a in 0..count {
-        for b in 0..count {
-            shared[a * count + b] /= pieces.sizes[a] as f64 * pieces.sizes[b] as f64;
-        }
-    }
-    Ok(PieceSimilarity { pieces: count, mean: shared })
-}
-
-/// What a row's fingerprint is made from: no tree yet.
-const FIRST_PRINT: u64 = 0x243f_6a88_85a3_08d3;
-
-/// A number for each row that is equal for rows with the same leaf in every tree.
-pub(crate) fn fingerprints(codes: &crate::forest::LeafIds, observer: &dyn Observer) -> Result<Vec<u64>> {
-    use rayon::prelude::*;
-    let mut prints = vec![FIRST_PRINT; codes.n()];
-    prints.par_chunks_mut(4096).enumerate().for_each(|(chunk, prints)| {
-        if observer.cancelled() {
-            return;
-        }
-        for t in 0..codes.trees() {
-            for (print, &leaf) in prints.iter_mut().zip(&codes.tree(t)[chunk * 4096..]) {
-                *print = mix(*print ^ u64::from(leaf));
-            }
-        }
-    });
-    check(observer).map(|()| prints)
-}
-
-/// The same for the training rows, straight from the leaves' lists: their leaf numbers, 4 bytes a row and tree, need
-/// not be laid out for it.
-pub(crate) fn training_fingerprints(leaves: &LeafMatrix, observer: &dyn Observer) -> Result<Vec<u64>> {
-    use rayon::prelude::*;
-    if leaves.has_leaf_ids() {
-        return fingerprints(leaves.leaf_ids(), observer);
-    }
-    let prints: Vec<AtomicU64> = (0..leaves.n()).map(|_| AtomicU64::new(FIRST_PRINT)).collect();
-    for tree in leaves.tree_leaves() {
-        check(observer)?;
-        // Every row is in one leaf: no two tasks meet.
-        (0..tree.count() as u32).into_par_iter().with_min_len(256).for_each(|leaf| {
-            for &row in tree.leaf(leaf) {
-                let print = &prints[row as usize];
-                print.store(mix(print.load(Relaxed) ^ u64::from(leaf)), Relaxed);
-            }
-        });
-    }
-    Ok(prints.into_iter().map(AtomicU64::into_inner).collect())
-}
-
-/// Rows that no tree tells apart belong together: all get the label of the first. Left alone if a cluster would
-/// vanish.
-pub(crate) fn unite_twins(
+/// Gives rows that share their leaf in every tree the label of the first of them, unless a cluster would vanish.
+pub(crate) fn unite_equal_leaves(
     leaves: &LeafMatrix,
     labels: &mut [u32],
     k: usize,
     observer: &dyn Observer,
 ) -> Result<()> {
-    let order = by_fingerprint(leaves, observer)?;
+    let order = rows_by_signature(leaves, observer)?;
     let mut united = labels.to_vec();
-    for twins in order.chunk_by(|a, b| a.0 == b.0) {
-        for &(_, row) in twins {
-            united[row as usize] = labels[twins[0].1 as usize];
+    for equal in order.chunk_by(|a, b| a.0 == b.0) {
+        for &(_, row) in equal {
+            united[row as usize] = labels[equal[0].1 as usize];
         }
     }
     let kept = relabel_by_first_appearance(&mut united).len();
@@ -250,26 +220,29 @@ pub(crate) fn unite_twins(
     Ok(())
 }
 
-/// The training rows with their fingerprints, in the order of both.
-pub(crate) fn by_fingerprint(leaves: &LeafMatrix, observer: &dyn Observer) -> Result<Vec<(u64, u32)>> {
+/// The training rows with their leaf signatures, sorted by both.
+pub(crate) fn rows_by_signature(leaves: &LeafMatrix, observer: &dyn Observer) -> Result<Vec<(u64, u32)>> {
     use rayon::prelude::*;
-    let mut order: Vec<(u64, u32)> = training_fingerprints(leaves, observer)?.into_iter().zip(0..).collect();
+    let mut order: Vec<(u64, u32)> = leaves.signatures(observer)?.iter().copied().zip(0..).collect();
     order.par_sort_unstable();
     Ok(order)
 }
 
-/// An error that says why, when there are fewer different rows than clusters.
+/// Rows up to which distinct rows are always counted; beyond, only when K is large enough for it to matter.
+const ALWAYS_COUNT_DISTINCT: usize = 4096;
+
+/// Returns an error when there are fewer distinct rows than clusters.
 pub(crate) fn check_distinct(leaves: &LeafMatrix, k: usize, observer: &dyn Observer) -> Result<()> {
-    if k > leaves.n() {
-        return Err(Error::TooManyClusters { k, distinct: leaves.n() });
+    let n = leaves.n();
+    if k > n {
+        return Err(Error::TooManyClusters { k, distinct: n });
     }
-    // Counting is only worth it when it could matter.
-    if k > 64.min(leaves.n() / 2) || leaves.n() <= 4096 {
-        let mut prints = training_fingerprints(leaves, observer)?;
-        prints.sort_unstable();
-        prints.dedup();
-        if k > prints.len() {
-            return Err(Error::TooManyClusters { k, distinct: prints.len() });
+    if k > 64.min(n / 2) || n <= ALWAYS_COUNT_DISTINCT {
+        let mut signatures = leaves.signatures(observer)?.to_vec();
+        signatures.sort_unstable();
+        signatures.dedup();
+        if k > signatures.len() {
+            return Err(Error::TooManyClusters { k, distinct: signatures.len() });
         }
     }
     Ok(())
@@ -284,7 +257,7 @@ mod tests {
     use crate::random::{Purpose, Stream};
 
     #[test]
-    fn the_order_of_the_rows_changes_no_eigenvector() {
+    fn row_order_does_not_change_eigenvectors() {
         let (n, d) = (900, 3);
         let mut stream = Stream::new(3, Purpose::Shapes, 0, 0);
         let values: Vec<f64> = (0..n * d).map(|i| stream.normal() + (i / d % 3) as f64).collect();

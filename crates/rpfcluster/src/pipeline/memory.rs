@@ -1,17 +1,18 @@
-//! How much memory a fit needs, before it begins. The formula is part of the documentation and kept by a test.
+//! The memory a fit needs at its peak, computed before it starts. A test compares the formula with measured peaks.
 
-use super::params::{AffinityParams, RpfCluster};
 use crate::error::{Error, Result};
 use crate::forest::ROUNDED_COLUMNS;
 use crate::label::refine;
+use crate::params::{AffinityParams, RpfCluster};
 
-/// What a thread of the pool holds on tables of many rows: 2.1 MB were counted. A small table is charged by its rows.
-const A_THREAD: u64 = 3 << 20;
-const A_ROW: u64 = 300;
+/// Bytes of scratch per thread on large tables; 2.1 MB were measured.
+const THREAD_BYTES: u64 = 3 << 20;
+/// Upper bound of the scratch of all threads, in bytes per row, for small tables.
+const SCRATCH_PER_ROW: u64 = 300;
 
 impl RpfCluster {
-    /// Bytes a fit of n rows and d columns of `width` bytes needs at its peak, the data itself included. Sparse
-    /// affinities are counted with what they keep at most per row on data without structure.
+    /// Peak memory, in bytes, of a fit of n rows and d columns of `width` bytes each, including the data. Sparse affinities
+    /// count what they keep per row on data without structure.
     pub fn memory_needed(&self, n: usize, d: usize, width: usize) -> u64 {
         let threads =
             self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |c| c.get()));
@@ -19,18 +20,17 @@ impl RpfCluster {
         let width = width as u64;
         let data = n * d * width;
         let padded = if d < 16 { n * d.next_power_of_two() * width } else { 0 };
-        // Permutation, and nodes of leaves that hold a third of min_node on average.
+        // Permutation and nodes; a leaf holds a third of min_node on average.
         let min_node =
             if self.tune { self.min_node.unwrap_or(30).max(2) } else { self.fixed_min_node(n as usize) };
         let min_node = min_node as u64;
         let leaves = n * 3 / min_node;
         let forest = n * t * 4 + leaves * t * (8 + width);
-        // Large tables are projected for eight trees at a time, and rounded.
-        let rounded = if d <= ROUNDED_COLUMNS as u64 { n * (d + 2).next_multiple_of(16) * 2 } else { 0 };
-        let growing = n * (4 + 8 * width) * threads as u64 + rounded;
-        // Leaf numbers, the block solver's basis with three blocks, degrees and their roots; then either what a
-        // product holds of the leaves of eight trees, or the vectors that are handed out.
-        // A graph of neighbours may have to be cut finer.
+        // Large tables are projected for eight trees at a time, and quantized.
+        let quantized = if d <= ROUNDED_COLUMNS as u64 { n * (d + 2).next_multiple_of(16) * 2 } else { 0 };
+        let growing = n * (4 + 8 * width) * threads as u64 + quantized;
+        // Leaf ids, the basis of the block solver with three blocks, degrees and their roots; then the larger of the leaf
+        // sums of a product over eight trees and the vectors returned. A neighbour graph may be over-segmented.
         let k = match self.fixed_affinity() {
             AffinityParams::TopK { .. } => refine::parts(self.k) as u64,
             _ => k,
@@ -41,19 +41,19 @@ impl RpfCluster {
         let spectral = n * t * 4 + 8 * (n * columns + product.max(n * k));
         let affinity = match self.fixed_affinity() {
             AffinityParams::Linear => 0,
-            // The graph, and the smaller ones its eigenvectors begin at, a third of it together, with three vectors each.
+            // The graph and its aggregation hierarchy, a third of it, with three vectors on each level.
             AffinityParams::TopK { top, .. } => n * (top as u64 * 36 + block * 3 * 4 * 4 / 3),
             AffinityParams::Paper { beta1, .. } => {
                 let kept = min_node as f64 / beta1.max(1.0 / self.trees as f64);
                 n * 14 * (kept as u64).min(n)
             }
         };
-        let pool = (A_THREAD * threads as u64).min(A_ROW * n);
+        let pool = (THREAD_BYTES * threads as u64).min(SCRATCH_PER_ROW * n);
         data + forest + (padded + growing).max(spectral + affinity) + pool
     }
 }
 
-/// Refuses what would not fit, with the size and the way out.
+/// Returns an error with the size and a remedy when a fit exceeds the limit.
 pub(crate) fn check(params: &RpfCluster, n: usize, d: usize, width: usize) -> Result<()> {
     let Some(limit) = params.memory_limit else { return Ok(()) };
     let needed = params.memory_needed(n, d, width);

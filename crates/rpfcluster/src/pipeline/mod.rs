@@ -1,43 +1,48 @@
-//! RpfCluster: the only room that knows the whole walk, Points → Forest → LeafMatrix → Affinity → Embedding → Labels.
+//! The whole fit: Points → Forest → LeafMatrix → affinity → eigenvectors → labels.
 //!
-//! `params` what can be said, `fit` the chain, `fitted` what comes out and its predict, `recut` other settings on the same
-//! forest, `codec` bytes.
+//! `fit` is the chain from leaves to labels, `trials` runs it for several settings, `fitted` is the result with `predict`,
+//! `refit` fits other settings on the same forest, `partitions` gives the partitions for several K, `confidence` the
+//! confidence of each row, `memory` the memory formula, `codec` the sections of a model file.
 
 mod codec;
-pub(crate) mod fit;
+mod confidence;
+mod fit;
 mod fitted;
 mod memory;
-mod params;
+mod partitions;
 mod predict;
 mod refit;
+mod trials;
 
 use std::sync::Arc;
 use std::time::Instant;
 
-pub use fit::{Cut, Seconds};
+pub use fit::Seconds;
 pub use fitted::Fitted;
-pub(crate) use params::linear_min_node;
-pub use params::{AffinityKind, AffinityParams, RpfCluster};
+pub use partitions::{Partition, partitions};
 
-use crate::eigen::Method;
 use crate::error::Result;
 use crate::forest::Forest;
 use crate::observe::{Observed, Observer, Quiet};
+use crate::params::{AffinityParams, RpfCluster, Setting, linear_min_node};
 use crate::points::{Points, Real};
 use crate::random::sample_rows;
 use crate::select::{self, Choice, KChoice, TreesChoice};
 use crate::thread_pool::in_pool;
+pub(crate) use fit::check_distinct;
+use fit::{PairCounts, spectral_labels};
+use trials::{Reused, Trials};
 
 impl RpfCluster {
-    /// Clusters the points.
+    /// Clusters the points. `points` is `&points`, or `points.observed(&observer)` for progress and cancellation.
     pub fn fit<'a, R: Real>(&self, points: impl Into<Observed<'a, R>>) -> Result<Fitted> {
         let Observed { points, observer } = points.into();
         self.validate()?;
         memory::check(self, points.n(), points.d(), size_of::<R>())?;
-        in_pool(self.threads, || self.fit_here(&points, observer))?
+        in_pool(self.threads, || self.fit_in_pool(&points, observer))?
     }
 
-    fn fit_here<R: Real>(&self, points: &Points<R>, observer: &dyn Observer) -> Result<Fitted> {
+    fn fit_in_pool<R: Real>(&self, points: &Points<R>, observer: &dyn Observer) -> Result<Fitted> {
         let mut seconds = Seconds::default();
         let mut evidence = Evidence::default();
         let mut params = self.clone();
@@ -53,7 +58,7 @@ impl RpfCluster {
         }
         if let Some(most) = self.max_trees {
             let clock = Instant::now();
-            let chosen = select::choose_trees(points, &params, most, observer)?;
+            let chosen = choose_trees(points, &params, most, observer)?;
             params.trees = chosen.trees;
             evidence.trees = Some(chosen);
             seconds.tune += clock.elapsed().as_secs_f64();
@@ -63,13 +68,14 @@ impl RpfCluster {
         let several =
             params.tune && params.min_node.is_none() && params.fixed_affinity() != AffinityParams::Linear;
         let base = if several { base.min(select::MIN_NODES[0]) } else { base };
-        // Many rows: settings are tried on a sample with a forest of its own.
+        // Large tables: the settings are tried on a sample of the rows, with a forest of its own.
         if params.tune && points.n() > select::SAMPLE_ABOVE {
             let clock = Instant::now();
             let rows = sample_rows(params.seed, points.n(), select::SAMPLE);
             let mut choice = points.with_rows(&rows, |sample| {
-                let forest = Forest::grow(sample.observed(&Quiet(observer)), &params.forest_params(base))?;
-                select::choose(&forest, &params, observer)
+                let quiet = Quiet(observer);
+                let forest = Forest::grow(sample.observed(&quiet), &params.forest_params(base))?;
+                Ok::<_, crate::Error>(choose_setting(&forest, &params, observer)?.0)
             })??;
             choice.sample = Some(rows.len());
             if params.min_node.is_none() && choice.affinity == AffinityParams::Linear {
@@ -86,33 +92,52 @@ impl RpfCluster {
     }
 }
 
-/// The residual asked of eigenvectors of more than [`select::SAMPLE_ABOVE`] rows. What it leaves open moves a row by far
-/// less than the rows' own scatter; the last two decades cost as many products as the first three.
-const MANY_ROWS_TOLERANCE: f64 = 1e-5;
-/// The angle by which the eigenvectors of a fit may be off: it moves a row by a ten-thousandth of its distance from the
-/// origin, and where the gap behind the K-th eigenvalue is wide most products would go into digits nobody sees.
-const ANGLE: f64 = 1e-4;
+/// Residual tolerance for more than [`select::SAMPLE_ABOVE`] rows. The remaining error moves a row by far less than the
+/// scatter of the rows, and the last two decades cost as many products as the first three.
+const LARGE_TOLERANCE: f64 = 1e-5;
+/// Largest angle, in radians, between the computed and the true eigenspace: it moves a row by 1e-4 of its distance from the
+/// origin. Where the gap behind the K-th eigenvalue is wide, most products would otherwise go into invisible digits.
+const MAX_ANGLE: f64 = 1e-4;
 
-/// What is run in the end.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Setting {
-    pub min_node: usize,
-    pub affinity: AffinityParams,
-    pub method: Method,
-}
-
-/// What was chosen without labels, and why.
+/// What was selected without labels, and why.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct Evidence {
     /// The number of clusters, when it was left open.
     pub k: Option<KChoice>,
     /// The number of trees, when it was left open.
     pub trees: Option<TreesChoice>,
-    /// Affinity and min_node, when settings were tried.
+    /// Affinity and min_node, when several settings were tried.
     pub settings: Option<Choice>,
 }
 
-/// Clusters the points of a grown forest, after choosing what is open.
+/// Selects a setting by trials on this forest; returns what the trials computed for it as well.
+fn choose_setting(forest: &Forest, params: &RpfCluster, observer: &dyn Observer) -> Result<(Choice, Reused)> {
+    let grid = select::settings(params, forest.n(), forest.params().min_node);
+    let mut trials = Trials::new(forest, params, observer);
+    let mut labels = |setting: &Setting, trees| trials.labels(setting, trees);
+    let choice = select::choose(grid, params.k, forest.trees(), &mut labels, observer)?;
+    let reused = trials.into_reused(&choice.setting());
+    Ok((choice, reused))
+}
+
+/// Selects the number of trees by fits on halves of growing forests.
+fn choose_trees<R: Real>(
+    points: &Points<R>,
+    params: &RpfCluster,
+    most: usize,
+    observer: &dyn Observer,
+) -> Result<TreesChoice> {
+    let quiet = Quiet(observer);
+    let spectral = params.spectral_params(params.method.unwrap_or_default());
+    let affinity = params.fixed_affinity();
+    select::choose_trees(points, params, most, observer, &|leaves| {
+        let built = affinity.build(leaves, &quiet)?;
+        let mut seconds = Seconds::default();
+        Ok(spectral_labels(leaves, built.as_ref(), &spectral, None, &mut seconds, &quiet)?.labels)
+    })
+}
+
+/// Clusters the rows of a grown forest, after selecting what is open.
 fn fit_forest(
     params: RpfCluster,
     forest: Arc<Forest>,
@@ -120,18 +145,18 @@ fn fit_forest(
     mut seconds: Seconds,
     observer: &dyn Observer,
 ) -> Result<Fitted> {
+    let mut reused = Reused::default();
     if params.tune && evidence.settings.is_none() {
         let clock = Instant::now();
-        fit::check_distinct(&forest.leaves(), params.k, observer)?;
-        evidence.settings = Some(select::choose(&forest, &params, observer)?);
+        check_distinct(&forest.leaves(), params.k, observer)?;
+        let (choice, of_trials) = choose_setting(&forest, &params, observer)?;
+        (evidence.settings, reused) = (Some(choice), of_trials);
         seconds.tune += clock.elapsed().as_secs_f64();
     }
     let setting = match &evidence.settings {
-        Some(choice) => {
-            Setting { min_node: choice.min_node, affinity: choice.affinity, method: choice.method }
-        }
+        Some(choice) => choice.setting(),
         None => {
-            // What nobody asked for cannot be smaller than the forest allows.
+            // A default cannot be smaller than what the forest was grown with.
             let least = if params.min_node.is_none() { forest.params().min_node } else { 0 };
             Setting {
                 min_node: params.fixed_min_node(forest.n()).max(least),
@@ -140,19 +165,25 @@ fn fit_forest(
             }
         }
     };
-    let leaves = Arc::new(forest.leaves_at(setting.min_node)?);
-    fit::check_distinct(&leaves, params.k, observer)?;
+    let leaves = match reused.leaves {
+        Some(leaves) => leaves,
+        None => Arc::new(forest.leaves_at(setting.min_node)?),
+    };
+    check_distinct(&leaves, params.k, observer)?;
     let clock = Instant::now();
-    let pairs = fit::pairs(&leaves, &setting.affinity, observer)?;
-    let affinity = fit::affinity(&leaves, &pairs, &setting.affinity, observer)?;
-    drop(pairs);
+    let counts = match reused.counts {
+        Some(counts) => counts,
+        None => PairCounts::new(&leaves, &setting.affinity, observer)?,
+    };
+    let affinity = counts.affinity(&leaves, &setting.affinity, observer)?;
+    drop(counts);
     seconds.kernel = clock.elapsed().as_secs_f64();
     let mut spectral = params.spectral_params(setting.method);
-    spectral.angle = ANGLE;
+    spectral.angle = MAX_ANGLE;
     if leaves.n() > select::SAMPLE_ABOVE {
-        spectral.tolerance = MANY_ROWS_TOLERANCE;
+        spectral.tolerance = LARGE_TOLERANCE;
     }
-    let cut = fit::cut(&leaves, affinity.as_ref(), &spectral, None, &mut seconds, observer)?;
-    drop(affinity);
-    Fitted::new(params, forest, setting, leaves, cut, (seconds, evidence), observer)
+    let start = reused.start.as_ref();
+    let labelling = spectral_labels(&leaves, affinity.as_ref(), &spectral, start, &mut seconds, observer)?;
+    Ok(Fitted::new(params, forest, setting, leaves, labelling, seconds, evidence))
 }

@@ -1,73 +1,288 @@
-//! Eigenvectors for unseen rows: u(x) = Σ_j a(x, j) u_j / (λ sqrt(d(x) d_j)), the Nystrom extension through the same
-//! affinity. A training row gets its own entry of the eigenvector back.
+//! Labels and eigenvectors of unseen rows by the Nyström extension (Bengio et al. 2004).
+//!
+//! `u(x) = Σ_j a(x, j) u_j / (λ sqrt(d(x) d_j))` through the affinity of the fit; a training row gets its own entry of the
+//! eigenvector back. The label is that of the nearest cluster centre among the unit rows. A row whose leaves equal those of
+//! a training row in every tree takes that row's label and embedding. Where the labels were refined, they come from a
+//! weighted vote of the row's neighbours instead.
+//!
+//! `linear` costs T table rows of K + 1 numbers per row; the other affinities cost the counting of co-leaf rows.
 
 use rayon::prelude::*;
 
+use super::fit::rows_by_signature;
+use super::fitted::Fitted;
+use crate::affinity::{exponential, powers};
 use crate::eigen::Embedding;
+use crate::error::Result;
 use crate::forest::LeafIds;
 use crate::kernel::LeafMatrix;
+use crate::observe::{Observed, Observer};
+use crate::params::AffinityParams;
+use crate::points::{Points, Real};
+use crate::thread_pool::in_pool;
 
-/// Eigenvalues below this carry nothing that could be extended.
-const SMALLEST: f64 = 1e-12;
+/// Rows predicted at a time: their leaf ids take 4 bytes per row and tree.
+const BATCH: usize = 1 << 18;
+/// Smallest eigenvalue that is extended; below it the quotient is rounding error.
+const MIN_EIGENVALUE: f64 = 1e-12;
+/// Rows of loadings summed at a time. Fixed, so that the sums do not depend on the number of threads.
+const SUM_CHUNK: usize = 4096;
 
-/// `u_j / (λ sqrt(d_j))`, n x k: what a row's affinities are multiplied with.
-pub(crate) fn loadings(embedding: &Embedding) -> Vec<f64> {
+/// What predict and transform look up.
+#[derive(Debug)]
+pub(crate) struct PredictTables {
+    /// Mean unit row of each cluster, k x k.
+    centers: Vec<f64>,
+    /// Leaf signatures of the training rows, ascending, each with its first row.
+    signatures: Vec<(u64, u32)>,
+    /// `u_j / (λ sqrt(d_j))`, n x k.
+    loadings: Vec<f64>,
+    /// Column sums of the loadings: the share of a constant affinity to all rows.
+    totals: Vec<f64>,
+}
+
+impl PredictTables {
+    fn new(fitted: &Fitted, observer: &dyn Observer) -> Result<Self> {
+        let (embedding, k) = (&fitted.embedding, fitted.params.k);
+        let width = embedding.k();
+        let mut signatures = rows_by_signature(&fitted.leaves, observer)?;
+        signatures.dedup_by_key(|(signature, _)| *signature);
+        let loadings = loadings(embedding);
+        let totals = column_sums(&loadings, width);
+        let mut centers = vec![0.0; k * width];
+        let mut sizes = vec![0.0; k];
+        let mut unit = vec![0.0; width];
+        for (i, &label) in fitted.labels.iter().enumerate() {
+            unit.copy_from_slice(embedding.row(i));
+            to_unit(&mut unit);
+            sizes[label as usize] += 1.0;
+            let center = &mut centers[label as usize * width..][..width];
+            center.iter_mut().zip(&unit).for_each(|(c, u)| *c += u);
+        }
+        for (center, size) in centers.chunks_exact_mut(width).zip(&sizes) {
+            center.iter_mut().for_each(|c| *c /= size);
+        }
+        Ok(PredictTables { centers, signatures, loadings, totals })
+    }
+
+    /// The training row with this leaf signature.
+    fn equal_row(&self, signature: u64) -> Option<u32> {
+        let at = self.signatures.binary_search_by_key(&signature, |known| known.0).ok()?;
+        Some(self.signatures[at].1)
+    }
+
+    /// The cluster with the nearest centre.
+    fn nearest(&self, row: &[f64]) -> u32 {
+        let mut unit = row.to_vec();
+        to_unit(&mut unit);
+        let mut best = (f64::INFINITY, 0);
+        for (label, center) in (0..).zip(self.centers.chunks_exact(unit.len())) {
+            let distance = center.iter().zip(&unit).fold(0.0, |s, (a, b)| s + (a - b) * (a - b));
+            if distance < best.0 {
+                best = (distance, label);
+            }
+        }
+        best.1
+    }
+
+    /// Extends the eigenvectors to one row, from its weights to some training rows on top of `constant` to all of them.
+    fn extend_row(
+        &self,
+        weights: impl Iterator<Item = (u32, f64)>,
+        constant: f64,
+        n: usize,
+        out: &mut [f64],
+    ) {
+        let k = out.len();
+        let mut degree = constant * n as f64;
+        for (o, total) in out.iter_mut().zip(&self.totals) {
+            *o = constant * total;
+        }
+        for (j, weight) in weights {
+            degree += weight;
+            for (o, l) in out.iter_mut().zip(&self.loadings[j as usize * k..][..k]) {
+                *o += weight * l;
+            }
+        }
+        if degree > 0.0 {
+            let scale = 1.0 / degree.sqrt();
+            out.iter_mut().for_each(|v| *v *= scale);
+        }
+    }
+}
+
+impl Fitted {
+    /// The cluster of each row. `points` is `&points`, or `points.observed(&observer)`.
+    pub fn predict<'a, R: Real>(&self, points: impl Into<Observed<'a, R>>) -> Result<Vec<u32>> {
+        let Observed { points, observer } = points.into();
+        self.in_batches(&points, observer, |batch, tables, labels| {
+            let ids = self.leaf_ids(batch, observer)?;
+            if let AffinityParams::TopK { top, power } = self.setting.affinity
+                && self.refined
+            {
+                labels.append(&mut self.vote(&ids, top, power, tables, observer)?);
+                return Ok(());
+            }
+            let rows = self.extend(&ids, tables, observer)?;
+            let signatures = ids.signatures(observer)?;
+            labels.par_extend(signatures.par_iter().zip(rows.par_chunks(self.embedding.k())).map(
+                |(signature, row)| match tables.equal_row(*signature) {
+                    Some(row) => self.labels[row as usize],
+                    None => tables.nearest(row),
+                },
+            ));
+            Ok(())
+        })
+    }
+
+    /// The spectral embedding of each row, m x k; training rows get their own back.
+    pub fn transform<'a, R: Real>(&self, points: impl Into<Observed<'a, R>>) -> Result<Vec<f64>> {
+        let Observed { points, observer } = points.into();
+        self.in_batches(&points, observer, |batch, tables, all| {
+            let ids = self.leaf_ids(batch, observer)?;
+            let mut rows = self.extend(&ids, tables, observer)?;
+            let signatures = ids.signatures(observer)?;
+            signatures.par_iter().zip(rows.par_chunks_mut(self.embedding.k())).for_each(
+                |(signature, out)| {
+                    if let Some(row) = tables.equal_row(*signature) {
+                        out.copy_from_slice(self.embedding.row(row as usize));
+                    }
+                },
+            );
+            all.append(&mut rows);
+            Ok(())
+        })
+    }
+
+    /// Works through the rows in batches.
+    fn in_batches<R: Real, T: Send>(
+        &self,
+        points: &Points<R>,
+        observer: &dyn Observer,
+        work: impl Fn(&Points<R>, &PredictTables, &mut Vec<T>) -> Result<()> + Sync,
+    ) -> Result<Vec<T>> {
+        in_pool(self.params.threads, || {
+            let tables = match self.tables.get() {
+                Some(tables) => tables,
+                None => {
+                    let fresh = PredictTables::new(self, observer)?;
+                    self.tables.get_or_init(|| fresh)
+                }
+            };
+            let batch = BATCH.max(self.leaves.n());
+            let mut all = Vec::new();
+            for first in (0..points.n()).step_by(batch) {
+                work(&points.part(first..(first + batch).min(points.n())), tables, &mut all)?;
+            }
+            Ok(all)
+        })?
+    }
+
+    fn leaf_ids<R: Real>(&self, points: &Points<R>, observer: &dyn Observer) -> Result<LeafIds> {
+        Ok(self.leaves.adapt(self.forest.route(points.observed(observer))?))
+    }
+
+    /// The eigenvectors of rows given by their leaf ids.
+    fn extend(&self, ids: &LeafIds, tables: &PredictTables, observer: &dyn Observer) -> Result<Vec<f64>> {
+        let (n, width) = (self.leaves.n(), self.embedding.k());
+        let trees = self.leaves.trees();
+        let mut out = vec![0.0; ids.n() * width];
+        match self.setting.affinity {
+            AffinityParams::Linear => {
+                return extend_linear(&self.leaves, ids, &tables.loadings, width, observer);
+            }
+            AffinityParams::TopK { top, power } => {
+                let table = powers(power, trees)?;
+                let found = self.leaves.top_k_of(ids, top, observer)?;
+                out.par_chunks_mut(width).enumerate().for_each(|(row, out)| {
+                    let (js, counts) = found.row(row);
+                    let weights = js.iter().zip(counts).map(|(&j, &c)| (j, table[usize::from(c)]));
+                    tables.extend_row(weights, 0.0, n, out);
+                });
+            }
+            AffinityParams::Paper { beta1, beta2, .. } => {
+                let (constant, table) = exponential(beta2, trees)?;
+                let found = self.leaves.sparse_of(ids, beta1, observer)?;
+                out.par_chunks_mut(width).enumerate().for_each(|(row, out)| {
+                    let (js, counts) = found.row(row);
+                    let weights = js.iter().zip(counts).map(|(&j, &c)| (j, table[usize::from(c)]));
+                    tables.extend_row(weights, constant, n, out);
+                });
+            }
+        }
+        Ok(out)
+    }
+
+    /// The cluster with the largest total weight among each row's neighbours; ties, and rows without neighbours, go to the
+    /// lowest.
+    fn vote(
+        &self,
+        ids: &LeafIds,
+        top: usize,
+        power: f64,
+        tables: &PredictTables,
+        observer: &dyn Observer,
+    ) -> Result<Vec<u32>> {
+        let table = powers(power, self.leaves.trees())?;
+        let found = self.leaves.top_k_of(ids, top, observer)?;
+        let rows = ids.signatures(observer)?.into_par_iter().enumerate();
+        Ok(rows
+            .map(|(row, signature)| {
+                if let Some(equal) = tables.equal_row(signature) {
+                    return self.labels[equal as usize];
+                }
+                let mut votes = vec![0.0; self.k()];
+                let (js, counts) = found.row(row);
+                for (&j, &count) in js.iter().zip(counts) {
+                    votes[self.labels[j as usize] as usize] += table[usize::from(count)];
+                }
+                (0..).zip(&votes).fold((0, 0.0), |best, (c, &v)| if v > best.1 { (c, v) } else { best }).0
+            })
+            .collect())
+    }
+}
+
+/// `u_j / (λ sqrt(d_j))`, n x k.
+fn loadings(embedding: &Embedding) -> Vec<f64> {
     let k = embedding.k();
     let mut out = embedding.vectors.clone();
     out.par_chunks_mut(k).zip(&embedding.degrees).for_each(|(row, &degree)| {
         for (v, &lambda) in row.iter_mut().zip(&embedding.eigenvalues) {
-            *v = if lambda.abs() > SMALLEST && degree > 0.0 { *v / (lambda * degree.sqrt()) } else { 0.0 };
+            let extends = lambda.abs() > MIN_EIGENVALUE && degree > 0.0;
+            *v = if extends { *v / (lambda * degree.sqrt()) } else { 0.0 };
         }
     });
     out
 }
 
-/// The embedding of rows given by their leaf numbers under the `linear` affinity.
-pub(crate) fn linear(leaves: &LeafMatrix, codes: &LeafIds, loadings: &[f64], k: usize) -> Vec<f64> {
+/// The extension through the factored kernel, for rows given by their leaf ids.
+fn extend_linear(
+    leaves: &LeafMatrix,
+    ids: &LeafIds,
+    loadings: &[f64],
+    k: usize,
+    observer: &dyn Observer,
+) -> Result<Vec<f64>> {
     // A column of ones beside the loadings: its product is the degree.
-    let wide = k + 1;
-    let mut with_ones = vec![1.0; leaves.n() * wide];
-    with_ones.par_chunks_mut(wide).zip(loadings.par_chunks(k)).for_each(|(to, from)| {
+    let width = k + 1;
+    let mut with_ones = vec![1.0; leaves.n() * width];
+    with_ones.par_chunks_mut(width).zip(loadings.par_chunks(k)).for_each(|(to, from)| {
         to[..k].copy_from_slice(from);
     });
-    let mut sums = vec![0.0; codes.n() * wide];
-    leaves.apply_to(codes, &with_ones, &mut sums, wide);
-    let mut out = vec![0.0; codes.n() * k];
-    out.par_chunks_mut(k).zip(sums.par_chunks(wide)).for_each(|(out, sums)| {
+    let mut sums = vec![0.0; ids.n() * width];
+    leaves.apply_to(ids, &with_ones, &mut sums, width);
+    let mut out = vec![0.0; ids.n() * k];
+    out.par_chunks_mut(k).zip(sums.par_chunks(width)).for_each(|(out, sums)| {
         let scale = 1.0 / sums[k].sqrt();
         out.iter_mut().zip(sums).for_each(|(o, s)| *o = s * scale);
     });
-    out
+    Ok(out)
 }
 
-/// The embedding of one row from its weights to some training rows, on top of `constant` to all of them.
-pub(crate) fn sparse(
-    neighbours: impl Iterator<Item = (u32, f64)>,
-    constant: f64,
-    (loadings, total, n): (&[f64], &[f64], usize),
-    out: &mut [f64],
-) {
-    let k = out.len();
-    let mut degree = constant * n as f64;
-    for (o, t) in out.iter_mut().zip(total) {
-        *o = constant * t;
-    }
-    for (j, weight) in neighbours {
-        degree += weight;
-        for (o, l) in out.iter_mut().zip(&loadings[j as usize * k..][..k]) {
-            *o += weight * l;
-        }
-    }
-    if degree > 0.0 {
-        let scale = 1.0 / degree.sqrt();
-        out.iter_mut().for_each(|v| *v *= scale);
-    }
-}
-
-/// Column sums of the loadings, in a fixed order: what a constant affinity to everybody adds.
-pub(crate) fn column_sums(loadings: &[f64], k: usize) -> Vec<f64> {
+/// Column sums in a fixed order.
+fn column_sums(loadings: &[f64], k: usize) -> Vec<f64> {
     let partial: Vec<Vec<f64>> = loadings
-        .par_chunks(4096 * k)
+        .par_chunks(SUM_CHUNK * k)
         .map(|chunk| {
             let mut sum = vec![0.0; k];
             for row in chunk.chunks_exact(k) {
@@ -81,4 +296,11 @@ pub(crate) fn column_sums(loadings: &[f64], k: usize) -> Vec<f64> {
         total.iter_mut().zip(part).for_each(|(t, p)| *t += p);
     }
     total
+}
+
+fn to_unit(row: &mut [f64]) {
+    let length = row.iter().fold(0.0, |s, v| s + v * v).sqrt();
+    if length > 0.0 {
+        row.iter_mut().for_each(|v| *v /= length);
+    }
 }

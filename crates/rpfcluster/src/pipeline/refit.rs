@@ -1,20 +1,20 @@
-//! Other settings for the rows of a clustering, on the forest it has: growing, most of a fit, is not done again.
+//! Fits other settings on the forest of a clustering. Growing, most of the cost of a fit, is not repeated.
 
 use std::sync::Arc;
 
-use super::{Evidence, Fitted, RpfCluster, Seconds, fit_forest, memory};
+use super::{Evidence, Fitted, Seconds, fit_forest, memory};
 use crate::error::{Result, parameter};
 use crate::observe::Observer;
+use crate::params::RpfCluster;
 use crate::points::Precision;
 use crate::thread_pool::in_pool;
 
 impl Fitted {
-    /// Clusters the same rows by other settings, with the forest there is. Labels are those a fit with these settings
-    /// would give.
+    /// Clusters the same rows with other parameters on the same forest. The labels equal those of a new fit.
     ///
-    /// What decides the forest (trees, split, direction, candidates, seed) stays as it is, whatever `params` says, and
-    /// `min_node` cannot be below the one it was grown with. Beyond 100,000 rows a fit tries settings on a sample of them;
-    /// here they are tried on the whole forest, which may choose otherwise and takes longer: better give them there.
+    /// The parameters of the forest (trees, split, direction, candidates, seed) are ignored, and `min_node` must not be below
+    /// the value the forest was grown with. Above 100,000 rows a fit tries settings on a sample, a refit on all rows: it
+    /// takes longer and may select another setting, so give the setting explicitly there.
     ///
     /// ```
     /// use rpfcluster::{Points, RpfCluster};
@@ -27,7 +27,11 @@ impl Fitted {
     /// ```
     pub fn refit(&self, params: &RpfCluster, observer: &dyn Observer) -> Result<Fitted> {
         if let Some(most) = params.max_k {
-            return Err(parameter("max_k", most, "left open: K is chosen from the rows, not from a forest"));
+            return Err(parameter(
+                "max_k",
+                most,
+                "None: K is selected from the rows, which a refit does not have",
+            ));
         }
         let grown = self.forest.params().clone();
         let mut params = RpfCluster {

@@ -1,9 +1,10 @@
-//! The number of clusters, from the spectrum and from stability; one cluster is a possible answer.
+//! Selects the number of clusters by the eigengap and by stability; one cluster is a possible answer.
 //!
-//! K clusters that are there leave K eigenvalues near 1 and a gap below them: the leak 1 - λ grows by a large factor
-//! from the K-th to the next. But a single smooth cloud has such factors too (2 for a round one, 4 along a rod), so
-//! each factor is compared with that of clouds without clusters: normal samples with the covariance of the data. A
-//! K must beat them, and the two halves of the forest, two independent kernels, must agree on its partition.
+//! K separated clusters leave K eigenvalues near 1 and a gap below them: 1 - λ grows by a large factor from the K-th to the
+//! next. A single unimodal cloud has such factors too (2 for a round one, 4 for an elongated one), so each factor is divided
+//! by its mean in reference samples: normal data with the covariance of the table (the idea of the gap statistic,
+//! Tibshirani, Walther and Hastie 2001). K must exceed the reference, and the partitions of the two halves of the forest must
+//! agree.
 
 use std::sync::Arc;
 
@@ -17,109 +18,116 @@ use crate::kernel::LeafMatrix;
 use crate::label::label;
 use crate::metrics::Scores;
 use crate::observe::{Observer, Quiet, Stage, check};
-use crate::pipeline::{AffinityParams, RpfCluster};
+use crate::params::{AffinityParams, RpfCluster};
 use crate::points::{Points, Real};
 use crate::random::{Purpose, Stream, sample_rows};
 
-/// Rows K is chosen on.
-const ROWS: usize = 3000;
-/// Tables with more columns are looked at through [`DIRECTIONS`] random ones: a sample of a wide sparse table must not
-/// be laid out in full.
-const WIDE: usize = 4096;
-/// Random projections that stand for the columns of a wide table; distances between rows hardly change.
-const DIRECTIONS: usize = 256;
-/// Clouds without clusters that are grown for comparison.
-const CLOUDS: usize = 3;
-/// A leak smaller than this share of a cloud's first is no leak: what is left between clusters that do not touch.
-const NO_LEAK: f64 = 0.01;
-/// How many times larger than a cloud's a factor must be to count as a sign of clusters.
-const AT_LEAST: f64 = 1.6;
-/// Where the first leak is so many times smaller than a cloud's that the data cannot be one cloud, a weaker sign
-/// will do.
-const NO_CLOUD: f64 = 5.0;
-const WEAK: f64 = 1.12;
-/// Beyond this factor a gap is clear, and of two clear gaps the finer partition is the answer.
-const CLEAR: f64 = 8.0;
-/// Graph used to look: strong enough to see shapes, blunt enough to be stable.
+/// Rows of the sample.
+const SAMPLE_ROWS: usize = 3000;
+/// Tables with more columns are replaced by [`PROJECTIONS`] random projections, so that the sample of a wide sparse table is
+/// not stored densely.
+const MAX_COLUMNS: usize = 4096;
+/// Random projections of a wide table; they nearly preserve distances (Johnson and Lindenstrauss).
+const PROJECTIONS: usize = 256;
+/// Reference samples without clusters.
+const REFERENCES: usize = 3;
+/// 1 - λ below this share of the reference's first counts as zero: clusters that do not touch.
+const ZERO_SHARE: f64 = 0.01;
+/// Smallest ratio to the reference that counts as evidence for clusters.
+const MIN_GAP: f64 = 1.6;
+/// Where the first 1 - λ is this many times smaller than the reference's, the data cannot be one cloud, and the smaller
+/// [`MIN_GAP_SEPARATED`] suffices.
+const SEPARATION: f64 = 5.0;
+/// Smallest ratio for data that cannot be one cloud.
+const MIN_GAP_SEPARATED: f64 = 1.12;
+/// Ratio above which a gap is clear; of two clear gaps the finer partition wins.
+const CLEAR_GAP: f64 = 8.0;
+/// Neighbours of the graph.
 const TOP: usize = 10;
+/// Exponent of the edge weights: high enough for elongated shapes, low enough to be stable.
 const POWER: f64 = 2.0;
 
-/// One number of clusters and what speaks for it.
+/// One number of clusters and its evidence.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct KCandidate {
     /// The number of clusters.
     pub k: usize,
-    /// How many times the leak grows behind the K-th eigenvalue, over the same in clouds without clusters.
+    /// Growth factor of 1 - λ behind the K-th eigenvalue, divided by its mean in reference data without clusters.
     pub gap: f64,
     /// Adjusted Rand index between the partitions of the two halves of the forest.
     pub stability: f64,
-    /// log(gap), not above log 8, times stability; what is compared (ties: the larger K).
+    /// log(gap), at most log 8, times stability; the largest wins (ties: the larger K).
     pub score: f64,
 }
 
-/// The chosen number of clusters, the runners-up, and how sure the choice is.
+/// The selected number of clusters and the candidates.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct KChoice {
     /// The number of clusters.
     pub k: usize,
-    /// From 0 to 1: how far the best score is ahead of the next.
+    /// From 0 to 1: the lead of the best score over the next.
     pub sure: f64,
-    /// Rows it was chosen on, when not all.
+    /// Rows it was selected on, when not all.
     pub sample: Option<usize>,
     /// Every K from 2 on, best first.
     pub candidates: Vec<KCandidate>,
 }
 
-/// Chooses K from 1 to `max_k`.
+/// Selects K from 1 to `max_k`.
 pub(crate) fn choose_k<R: Real>(
     points: &Points<R>,
     params: &RpfCluster,
     max_k: usize,
     observer: &dyn Observer,
 ) -> Result<KChoice> {
-    let rows = sample_rows(params.seed, points.n(), ROWS);
-    let (values, d) = laid_out(points, &rows, params.seed, observer)?;
+    let rows = sample_rows(params.seed, points.n(), SAMPLE_ROWS);
+    let (values, d) = dense_sample(points, &rows, params.seed, observer)?;
     let sample = (rows.len() < points.n()).then_some(rows.len());
-    // Fewer rows than a few leaves say nothing about clusters.
+    // Five rows per cluster at least.
     let most = max_k.min(rows.len() / 5);
     if most < 2 {
         return Ok(KChoice { k: 1, sure: 0.0, sample, candidates: Vec::new() });
     }
     let base = params.fixed_min_node(rows.len()).min(super::MIN_NODES[0]);
-    observer.begin(Stage::Tune, 1 + CLOUDS as u64);
+    observer.begin(Stage::Tune, 1 + REFERENCES as u64);
     let data = Points::new(&values, rows.len(), d)?;
     let quiet = Quiet(observer);
     let forest = Forest::grow(data.observed(&quiet), &params.forest_params(base))?;
-    let whole = look(&forest, 0..forest.trees(), params, most, &quiet)?;
+    let whole = spectrum(&forest, 0..forest.trees(), params, most, &quiet)?;
     let half = (forest.trees() / 2).max(1);
-    let first = look(&forest, 0..half, params, most, &quiet)?;
-    let second = look(&forest, forest.trees() - half..forest.trees(), params, most, &quiet)?;
+    let first = spectrum(&forest, 0..half, params, most, &quiet)?;
+    let second = spectrum(&forest, forest.trees() - half..forest.trees(), params, most, &quiet)?;
     observer.advance(Stage::Tune, 1);
-    let mut clouds = Vec::with_capacity(CLOUDS);
-    for number in 0..CLOUDS {
-        let cloud = cloud_like(&values, d, (params.seed, number as u64), observer)?;
+    let mut references = Vec::with_capacity(REFERENCES);
+    for number in 0..REFERENCES {
+        let cloud = reference_sample(&values, d, params.seed, number as u64, observer)?;
         let cloud = Points::new(&cloud, rows.len(), d)?;
         let forest = Forest::grow(cloud.observed(&quiet), &params.forest_params(base))?;
-        clouds.push(leaks(&look(&forest, 0..forest.trees(), params, most, &quiet)?.embedding));
+        references.push(complements(&spectrum(&forest, 0..forest.trees(), params, most, &quiet)?.embedding));
         observer.advance(Stage::Tune, 1);
     }
-    let seen = leaks(&whole.embedding);
-    let first_leak = clouds.iter().map(|c| c[1]).sum::<f64>() / CLOUDS as f64;
-    let none = NO_LEAK * first_leak.max(1e-12);
-    let factor = |leaks: &[f64], k: usize| ((leaks[k] + none) / (leaks[k - 1] + none)).ln();
+    let seen = complements(&whole.embedding);
+    let first_complement = references.iter().map(|c| c[1]).sum::<f64>() / REFERENCES as f64;
+    let none = ZERO_SHARE * first_complement.max(1e-12);
+    let factor = |complements: &[f64], k: usize| ((complements[k] + none) / (complements[k - 1] + none)).ln();
     observer.end(Stage::Tune);
     let mut candidates = Vec::new();
     for k in 2..=most {
-        let usual = clouds.iter().map(|c| factor(c, k)).sum::<f64>() / CLOUDS as f64;
+        let usual = references.iter().map(|c| factor(c, k)).sum::<f64>() / REFERENCES as f64;
         let gap = (factor(&seen, k) - usual).exp();
         let stability =
             Scores::new(&first.labels(k, params, &quiet)?, &second.labels(k, params, &quiet)?)?.ari;
-        candidates.push(KCandidate { k, gap, stability, score: gap.min(CLEAR).ln() * stability.max(0.0) });
+        candidates.push(KCandidate {
+            k,
+            gap,
+            stability,
+            score: gap.min(CLEAR_GAP).ln() * stability.max(0.0),
+        });
     }
     candidates.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.k.cmp(&a.k)));
     let best = candidates[0];
-    let no_cloud = first_leak > NO_CLOUD * (seen[1] + none);
-    let needed = if no_cloud { WEAK.ln() } else { AT_LEAST.ln() };
+    let separated = first_complement > SEPARATION * (seen[1] + none);
+    let needed = if separated { MIN_GAP_SEPARATED.ln() } else { MIN_GAP.ln() };
     let k = if best.score > needed { best.k } else { 1 };
     let next =
         if k == 1 { best.score.max(0.0) } else { candidates.get(1).map_or(0.0, |c| c.score).max(needed) };
@@ -129,55 +137,55 @@ pub(crate) fn choose_k<R: Real>(
 
 /// Some rows as dense values, and their width: their own columns, or random projections where there are too many.
 /// A sum runs along a row in the order of its columns, so that sparse and dense rows give the same bits.
-fn laid_out<R: Real>(
+fn dense_sample<R: Real>(
     points: &Points<R>,
     rows: &[u32],
     seed: u64,
     observer: &dyn Observer,
 ) -> Result<(Vec<f64>, usize)> {
     let d = points.d();
-    if d <= WIDE {
+    if d <= MAX_COLUMNS {
         let mut values = vec![0.0f64; rows.len() * d];
         for (&row, out) in rows.iter().zip(values.chunks_exact_mut(d)) {
             points.copy_row(row as usize, out);
         }
         return Ok((values, d));
     }
-    let mut values = vec![0.0f64; rows.len() * DIRECTIONS];
-    // Huge and tiny values are brought to one, so that no sum can overflow; a forest sees no scale.
+    let mut values = vec![0.0f64; rows.len() * PROJECTIONS];
+    // Scaled to at most 1, so that no sum overflows; a forest does not depend on the scale.
     let scale = if points.largest() > 0.0 { points.largest() } else { 1.0 };
-    const TOGETHER: usize = 8;
-    let mut directions = vec![[0.0f64; TOGETHER]; d];
+    const LANES: usize = 8;
+    let mut directions = vec![[0.0f64; LANES]; d];
     let mut normals = vec![0.0; d];
-    for first in (0..DIRECTIONS).step_by(TOGETHER) {
-        for lane in 0..TOGETHER {
+    for first in (0..PROJECTIONS).step_by(LANES) {
+        for lane in 0..LANES {
             check(observer)?;
             Stream::new(seed, Purpose::Sample, 2, (first + lane) as u64).normals(&mut normals);
             directions.iter_mut().zip(&normals).for_each(|(r, z)| r[lane] = *z);
         }
-        values.par_chunks_exact_mut(DIRECTIONS).zip(rows).for_each(|(out, &row)| {
-            let mut sums = [0.0; TOGETHER];
+        values.par_chunks_exact_mut(PROJECTIONS).zip(rows).for_each(|(out, &row)| {
+            let mut sums = [0.0; LANES];
             points.each_value(row as usize, |column, value| {
                 let value = value.to_f64() / scale;
                 sums.iter_mut().zip(&directions[column]).for_each(|(s, r)| *s += value * r);
             });
-            out[first..first + TOGETHER].copy_from_slice(&sums);
+            out[first..first + LANES].copy_from_slice(&sums);
         });
     }
-    Ok((values, DIRECTIONS))
+    Ok((values, PROJECTIONS))
 }
 
 /// A graph and its largest eigenpairs.
-struct Look {
+struct Spectrum {
     affinity: SparseAffinity,
     embedding: Embedding,
 }
 
-impl Look {
+impl Spectrum {
     fn labels(&self, k: usize, params: &RpfCluster, quiet: &Quiet) -> Result<Vec<u32>> {
         let spectral = SpectralParams { restarts: 5, ..params.spectral_params(Default::default()) };
         let spectral = SpectralParams { k, ..spectral };
-        // The first k columns are the embedding for k clusters, unless the graph falls apart.
+        // The first k columns are the embedding for k clusters, unless the graph is disconnected.
         let few = embed(
             &self.affinity,
             &spectral,
@@ -188,13 +196,13 @@ impl Look {
     }
 }
 
-fn look(
+fn spectrum(
     forest: &Forest,
     trees: std::ops::Range<usize>,
     params: &RpfCluster,
     most: usize,
     quiet: &Quiet,
-) -> Result<Look> {
+) -> Result<Spectrum> {
     let leaves: Arc<LeafMatrix> = Arc::new(forest.leaves_of_trees(trees, forest.params().min_node)?);
     let (top, power) = match params.fixed_affinity() {
         AffinityParams::TopK { .. } => (params.top.unwrap_or(TOP), params.power.unwrap_or(POWER)),
@@ -208,19 +216,20 @@ fn look(
         ..params.spectral_params(Default::default())
     };
     let embedding = embed(&affinity, &spectral, &Hints::default(), quiet)?;
-    Ok(Look { affinity, embedding })
+    Ok(Spectrum { affinity, embedding })
 }
 
 /// 1 - λ for each eigenvalue.
-fn leaks(embedding: &Embedding) -> Vec<f64> {
+fn complements(embedding: &Embedding) -> Vec<f64> {
     embedding.eigenvalues.iter().map(|l| (1.0 - l).max(0.0)).collect()
 }
 
 /// Normal points with the mean and (nearly) the covariance of the data: random combinations of some of its rows.
-fn cloud_like(
+fn reference_sample(
     values: &[f64],
     d: usize,
-    (seed, number): (u64, u64),
+    seed: u64,
+    number: u64,
     observer: &dyn Observer,
 ) -> Result<Vec<f64>> {
     let n = values.len() / d;

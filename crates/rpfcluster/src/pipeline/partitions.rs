@@ -1,11 +1,16 @@
-//! Other numbers of clusters over the same forest: the partition for each K, and how far two halves of the forest, two
-//! independent kernels of the same points, agree on it. For looking at, not for choosing: [`super::choose_k`] chooses.
+//! Partitions of one forest for several K, each with its stability.
+//!
+//! Stability is the adjusted Rand index between the partitions of the two halves of the forest, two independent kernels of
+//! the same rows. Where the graph is connected, one eigen-decomposition serves all K. For reports; K itself is selected by
+//! `select::choose_k`.
 
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::Seconds;
+use super::fit::{spectral_labels, unite_equal_leaves};
 use crate::affinity::Affinity;
-use crate::eigen::{Embedding, Hints, Method, SpectralParams, embed};
+use crate::eigen::{Embedding, Hints, SpectralParams, embed};
 use crate::error::{Error, Result};
 use crate::forest::Forest;
 use crate::kernel::LeafMatrix;
@@ -13,40 +18,30 @@ use crate::label::label;
 use crate::label::refine::regrouped;
 use crate::metrics::Scores;
 use crate::observe::{Observer, Quiet, Stage, check};
-use crate::pipeline::fit::{cut, unite_twins};
-use crate::pipeline::{AffinityParams, RpfCluster, Seconds};
+use crate::params::{RpfCluster, Setting};
 
-/// Good enough to compare partitions by.
+/// Residual at which eigenvectors are accurate enough to compare partitions.
 const TOLERANCE: f64 = 1e-5;
+/// Upper bound on operator products.
 const ITERATIONS: usize = 1000;
 
-/// The points in K clusters.
+/// The rows in K clusters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Partition {
     /// K.
     pub k: usize,
-    /// The cluster of each point, numbered by first appearance.
+    /// The cluster of each row, numbered by first appearance.
     pub labels: Vec<u32>,
-    /// Adjusted Rand index between the partitions of the two halves of the forest; `None` where they have none.
+    /// Adjusted Rand index between the partitions of the two halves of the forest; `None` where a half cannot be
+    /// fitted.
     pub stability: Option<f64>,
 }
 
-/// What the partitions are made by.
-#[derive(Debug, Clone, Copy)]
-pub struct Recipe {
-    /// n_s.
-    pub min_node: usize,
-    /// The affinity with its numbers.
-    pub affinity: AffinityParams,
-    /// How labels are made.
-    pub method: Method,
-}
-
-/// The partition of a forest's points for each number of clusters in `ks`, ascending, each at least 2. A K that cannot
-/// be had, because there are fewer distinct points or the eigenvectors do not come, is left out.
+/// The partition of the rows of a forest for each K in `ks`, ascending, each at least 2. A K that cannot be fitted, because
+/// there are fewer distinct rows or the eigenvectors do not converge, is left out.
 pub fn partitions(
     forest: &Forest,
-    recipe: Recipe,
+    setting: Setting,
     params: &RpfCluster,
     ks: &[usize],
     observer: &dyn Observer,
@@ -54,11 +49,11 @@ pub fn partitions(
     let Some(&most) = ks.last() else { return Ok(Vec::new()) };
     observer.begin(Stage::Tune, ks.len() as u64);
     let (trees, half) = (forest.trees(), forest.trees() / 2);
-    let look = |trees| Look::new(forest, trees, recipe, params, most, Quiet(observer));
-    let whole = look(0..trees)?;
+    let part = |trees| Part::new(forest, trees, setting, params, most, Quiet(observer));
+    let whole = part(0..trees)?;
     let halves = if half > 0 {
-        let first = look(0..half)?;
-        Some((first, look(trees - half..trees)?))
+        let first = part(0..half)?;
+        Some((first, part(trees - half..trees)?))
     } else {
         None
     };
@@ -66,11 +61,11 @@ pub fn partitions(
     for &k in ks {
         check(observer)?;
         let Some(labels) = whole.labels(k)? else { continue };
-        let apart = match &halves {
+        let of_halves = match &halves {
             Some((first, second)) => first.labels(k)?.zip(second.labels(k)?),
             None => None,
         };
-        let stability = apart.map(|(a, b)| Scores::new(&a, &b).map(|s| s.ari)).transpose()?;
+        let stability = of_halves.map(|(a, b)| Scores::new(&a, &b).map(|s| s.ari)).transpose()?;
         found.push(Partition { k, labels, stability });
         observer.advance(Stage::Tune, 1);
     }
@@ -78,8 +73,8 @@ pub fn partitions(
     Ok(found)
 }
 
-/// Part of a forest as a graph, and its largest eigenpairs where it is in one piece.
-struct Look<'a> {
+/// Some of the trees: their affinity, and its largest eigenpairs where it is connected.
+struct Part<'a> {
     leaves: Arc<LeafMatrix>,
     affinity: Box<dyn Affinity>,
     spectral: SpectralParams,
@@ -87,32 +82,32 @@ struct Look<'a> {
     observer: Quiet<'a>,
 }
 
-impl<'a> Look<'a> {
+impl<'a> Part<'a> {
     fn new(
         forest: &Forest,
         trees: Range<usize>,
-        recipe: Recipe,
+        setting: Setting,
         params: &RpfCluster,
         most: usize,
         observer: Quiet<'a>,
     ) -> Result<Self> {
-        let leaves = Arc::new(forest.leaves_of_trees(trees, recipe.min_node)?);
-        let affinity = recipe.affinity.build(&leaves, &observer)?;
+        let leaves = Arc::new(forest.leaves_of_trees(trees, setting.min_node)?);
+        let affinity = setting.affinity.build(&leaves, &observer)?;
         let spectral = SpectralParams {
             k: most.min(leaves.n()),
             restarts: 5,
             tolerance: TOLERANCE,
             max_iterations: ITERATIONS,
-            ..params.spectral_params(recipe.method)
+            ..params.spectral_params(setting.method)
         };
-        // In one piece, the first k of many eigenvectors are those for k clusters.
+        // On a connected graph the first k eigenvectors are those for k clusters.
         let connected = affinity.components().is_none_or(|c| c.count() == 1);
         let wide = if connected {
             possible(embed(affinity.as_ref(), &spectral, &Hints::default(), &observer))?
         } else {
             None
         };
-        Ok(Look { leaves, affinity, spectral, wide, observer })
+        Ok(Part { leaves, affinity, spectral, wide, observer })
     }
 
     fn labels(&self, k: usize) -> Result<Option<Vec<u32>>> {
@@ -129,19 +124,20 @@ impl<'a> Look<'a> {
                 {
                     labels = finer;
                 }
-                unite_twins(&self.leaves, &mut labels, k, &self.observer)?;
+                unite_equal_leaves(&self.leaves, &mut labels, k, &self.observer)?;
                 Ok(Some(labels))
             }
             _ => {
                 let mut seconds = Seconds::default();
-                let found = cut(&self.leaves, affinity, &spectral, None, &mut seconds, &self.observer);
-                Ok(possible(found)?.map(|cut| cut.labels))
+                let found =
+                    spectral_labels(&self.leaves, affinity, &spectral, None, &mut seconds, &self.observer);
+                Ok(possible(found)?.map(|found| found.labels))
             }
         }
     }
 }
 
-/// What went wrong with one K is no reason to have none; an interruption is.
+/// `None` for a K that cannot be fitted; cancellation stays an error.
 fn possible<T>(found: Result<T>) -> Result<Option<T>> {
     match found {
         Ok(found) => Ok(Some(found)),
@@ -153,18 +149,20 @@ fn possible<T>(found: Result<T>) -> Result<Option<T>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::eigen::Method;
     use crate::observe::Silent;
+    use crate::params::AffinityParams;
     use crate::points::Points;
 
     #[test]
-    fn three_groups_are_most_stable_as_three() {
+    fn three_groups_are_stable_as_three_clusters() {
         let values: Vec<f64> = (0..240).map(|i| f64::from(i % 3) * 20.0 + f64::from(i) * 0.01).collect();
         let points = Points::new(&values, 240, 1).unwrap();
         let params = RpfCluster { k: 3, ..Default::default() };
         for affinity in [AffinityParams::TopK { top: 10, power: 2.0 }, AffinityParams::Linear] {
             let forest = Forest::grow(&points, &params.forest_params(24)).unwrap();
-            let recipe = Recipe { min_node: 24, affinity, method: Method::Kway };
-            let found = partitions(&forest, recipe, &params, &[2, 3, 4, 5], &Silent).unwrap();
+            let setting = Setting { min_node: 24, affinity, method: Method::Kway };
+            let found = partitions(&forest, setting, &params, &[2, 3, 4, 5], &Silent).unwrap();
             assert_eq!(found.iter().map(|p| p.k).collect::<Vec<_>>(), [2, 3, 4, 5]);
             let three = &found[1];
             let truth: Vec<u32> = (0..240).map(|i| i % 3).collect();
@@ -177,7 +175,7 @@ mod tests {
         assert!(
             partitions(
                 &Forest::grow(&points, &params.forest_params(24)).unwrap(),
-                Recipe { min_node: 24, affinity: AffinityParams::Linear, method: Method::Ncut },
+                Setting { min_node: 24, affinity: AffinityParams::Linear, method: Method::Ncut },
                 &params,
                 &[],
                 &Silent

@@ -1,26 +1,22 @@
-//! Everything a clustering can be told. `None` means: chosen from the data, see [`crate::select`].
-
-use std::sync::Arc;
+//! The parameters of a clustering. `None` means that the value is selected from the data (see [`crate::select`]) or takes a
+//! fixed default.
 
 use serde::{Deserialize, Serialize};
 
-use super::fit;
-use crate::affinity::{Affinity, Diagonal};
+use crate::affinity::Diagonal;
 use crate::eigen::{Method, Solver, SpectralParams};
 use crate::error::{Result, parameter};
 use crate::forest::{Direction, ForestParams, Split};
-use crate::kernel::LeafMatrix;
-use crate::observe::Observer;
 
-/// Which similarity is cut.
+/// Which affinity is clustered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AffinityKind {
-    /// S itself, factored: O(n T) at any n.
+    /// The kernel S itself in factored form: O(n T) time and memory.
     Linear,
-    /// Threshold beta1, then exp with bandwidth beta2 (Algorithm 3).
+    /// S thresholded at beta1, then exp(S / beta2) (Algorithm 3 of the paper).
     Paper,
-    /// Each point's strongest co-leaf neighbours, weights raised to a power.
+    /// The graph of each row's strongest co-leaf neighbours, weights S^power.
     TopK,
 }
 
@@ -32,24 +28,24 @@ pub enum AffinityParams {
     Linear,
     /// See [`AffinityKind::Paper`].
     Paper {
-        /// Pairs with a smaller similarity are pruned.
+        /// Pairs below this similarity are removed.
         beta1: f64,
         /// The bandwidth.
         beta2: f64,
-        /// Whether a point is similar to itself.
+        /// Whether the diagonal of S is kept.
         diagonal: Diagonal,
     },
     /// See [`AffinityKind::TopK`].
     TopK {
-        /// Neighbours of each point.
+        /// Neighbours of each row.
         top: usize,
-        /// Weights are S to this power.
+        /// Exponent of the edge weights.
         power: f64,
     },
 }
 
 impl AffinityParams {
-    /// Which of the three it is.
+    /// The affinity without its numbers.
     pub fn kind(&self) -> AffinityKind {
         match self {
             AffinityParams::Linear => AffinityKind::Linear,
@@ -57,18 +53,24 @@ impl AffinityParams {
             AffinityParams::TopK { .. } => AffinityKind::TopK,
         }
     }
-
-    /// The affinity of these leaves: pairs counted, weights made.
-    pub fn build(&self, leaves: &Arc<LeafMatrix>, observer: &dyn Observer) -> Result<Box<dyn Affinity>> {
-        fit::affinity(leaves, &fit::pairs(leaves, self, observer)?, self, observer)
-    }
 }
 
-/// rpfCluster, Algorithm 3 of the paper, with its forest and its spectral step.
+/// One combination of the parameters that decide a clustering on a grown forest.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Setting {
+    /// n_s, the smallest node that is split.
+    pub min_node: usize,
+    /// The affinity with its numbers.
+    pub affinity: AffinityParams,
+    /// How eigenvectors become labels.
+    pub method: Method,
+}
+
+/// rpfCluster, Algorithm 3 of the paper: the forest, the affinity and the spectral step.
 ///
 /// ```
 /// use rpfcluster::{Points, RpfCluster};
-/// // Two groups of points on a line.
+/// // Two groups on a line.
 /// let values: Vec<f64> = (0..200).map(|i| if i % 2 == 0 { i as f64 * 0.01 } else { 50.0 + i as f64 * 0.01 }).collect();
 /// let points = Points::new(&values, 200, 1)?;
 /// let fitted = RpfCluster { k: 2, ..Default::default() }.fit(&points)?;
@@ -81,46 +83,46 @@ impl AffinityParams {
 pub struct RpfCluster {
     /// Number of clusters.
     pub k: usize,
-    /// Choose K from 1 to this number instead of taking `k`.
+    /// Selects K from 1 to this number; `k` is then ignored.
     pub max_k: Option<usize>,
-    /// Try settings for what is `None`; otherwise those take fixed defaults.
+    /// Whether parameters that are `None` are selected by trials; otherwise they take fixed defaults.
     pub tune: bool,
     /// T, the number of trees.
     pub trees: usize,
-    /// Choose T, at most this number, instead of taking `trees`.
+    /// Selects T, at most this number; `trees` is then ignored.
     pub max_trees: Option<usize>,
-    /// n_s: a node with fewer points is a leaf. The paper's value is 30.
+    /// n_s: a node with fewer rows is a leaf. The paper's value is 30.
     pub min_node: Option<usize>,
-    /// Where a node is cut.
+    /// How the split point of a node is drawn.
     pub split: Split,
     /// How directions are drawn.
     pub direction: Direction,
-    /// Directions tried at each node.
+    /// Random directions drawn at each node; the one with the largest spread is used.
     pub candidates: usize,
-    /// Which similarity is cut.
+    /// Which affinity is clustered.
     pub affinity: Option<AffinityKind>,
-    /// `paper`: pairs with a smaller similarity are pruned.
+    /// `paper`: pairs below this similarity are removed.
     pub beta1: Option<f64>,
     /// `paper`: bandwidth.
     pub beta2: Option<f64>,
-    /// `paper`: whether a point is similar to itself.
+    /// `paper`: whether the diagonal of S is kept.
     pub diagonal: Diagonal,
-    /// `top-k`: neighbours of each point.
+    /// `top-k`: neighbours of each row.
     pub top: Option<usize>,
-    /// `top-k`: weights are S to this power.
+    /// `top-k`: exponent of the edge weights.
     pub power: Option<f64>,
-    /// How labels are made from eigenvectors.
+    /// How eigenvectors become labels.
     pub method: Option<Method>,
-    /// How eigenvectors are found.
+    /// The eigen-solver.
     pub solver: Solver,
-    /// Landmarks of the Nystrom solver.
+    /// Landmarks of the Nyström solver.
     pub landmarks: usize,
-    /// Everything random follows from it.
+    /// Seed of every random number.
     pub seed: u64,
-    /// Threads; `None` is one per core. Not part of a model: the result does not depend on it.
+    /// Number of threads; `None` is one per core. The result does not depend on it, so a model does not store it.
     #[serde(skip)]
     pub threads: Option<usize>,
-    /// Refuse to begin what would need more bytes than this. Not part of a model either.
+    /// Memory limit in bytes: a fit that would need more returns an error before it starts. Not stored in a model.
     #[serde(skip)]
     pub memory_limit: Option<u64>,
 }
@@ -155,16 +157,16 @@ impl Default for RpfCluster {
 }
 
 impl RpfCluster {
-    /// `top-k`'s neighbours when nothing is said.
+    /// Default number of neighbours of `top-k`.
     pub const TOP: usize = 10;
-    /// `top-k`'s power when nothing is said.
+    /// Default exponent of `top-k`.
     pub const POWER: f64 = 4.0;
-    /// `paper`'s threshold when nothing is said.
+    /// Default threshold of `paper`.
     pub const BETA1: f64 = 0.1;
-    /// `paper`'s bandwidth when nothing is said.
+    /// Default bandwidth of `paper`.
     pub const BETA2: f64 = 0.2;
 
-    /// Checks every range; nothing is clamped.
+    /// Returns an error for a value out of range. Nothing is clamped.
     pub fn validate(&self) -> Result<()> {
         self.forest_params(self.min_node.unwrap_or(ForestParams::default().min_node)).validate()?;
         self.spectral_params(Method::Kway).validate()?;
@@ -189,7 +191,7 @@ impl RpfCluster {
         Ok(())
     }
 
-    /// The forest's part.
+    /// The parameters of the forest.
     pub fn forest_params(&self, min_node: usize) -> ForestParams {
         ForestParams {
             trees: self.trees,
@@ -201,7 +203,7 @@ impl RpfCluster {
         }
     }
 
-    /// The spectral step's part.
+    /// The parameters of the spectral step.
     pub fn spectral_params(&self, method: Method) -> SpectralParams {
         SpectralParams {
             k: self.k,
@@ -213,8 +215,8 @@ impl RpfCluster {
         }
     }
 
-    /// n_s when nothing is tried: as asked, or the paper's 30, or a fifth of the rows of a small table, which 30
-    /// would leave uncut. `linear`, which counts every pair of a leaf, takes the root of n when that is more.
+    /// n_s without trials: the given value, else the paper's 30, but at most a fifth of the rows so that small tables are
+    /// split at all. For `linear` the upper bound is sqrt(n) where that exceeds 30.
     ///
     /// ```
     /// use rpfcluster::RpfCluster;
@@ -232,9 +234,9 @@ impl RpfCluster {
         self.min_node.unwrap_or((n / 5).clamp(2, most))
     }
 
-    /// The affinity with every open number at its fixed default: what is used when nothing is tried.
+    /// The affinity without trials: every number that is `None` takes its fixed default.
     pub fn fixed_affinity(&self) -> AffinityParams {
-        // A number that belongs to one affinity only names it.
+        // A parameter that only one affinity has implies that affinity.
         let named = match self.affinity {
             Some(kind) => kind,
             None if self.beta1.is_some() || self.beta2.is_some() => AffinityKind::Paper,
@@ -255,9 +257,8 @@ impl RpfCluster {
     }
 }
 
-/// n_s of `linear`: the leaves of a large table hold the root of its rows. They shrink in space as n grows, so that
-/// finer structure is seen, and hold more rows at the same time, so that S is less noisy; both are needed for the
-/// similarity to settle, and trees are no deeper than they must be.
+/// n_s of `linear`: sqrt(n) for large tables. Leaves then shrink in space as n grows, which resolves finer structure, and
+/// hold more rows, which lowers the variance of S.
 pub(crate) fn linear_min_node(n: usize) -> usize {
     n.isqrt().max(ForestParams::default().min_node)
 }

@@ -1,0 +1,147 @@
+//! Trial fits of several settings on one forest and on its halves.
+//!
+//! Trials share what they can: the neighbour lists of all `top-k` settings are the longest one's, and eigenvectors start from
+//! those of the previous power. What the winner needs again is kept: its leaves, its neighbour lists and its eigenvectors,
+//! the latter in single precision as a start for the final solve.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::fit::{Labelling, PairCounts, Seconds, spectral_labels};
+use crate::eigen::{Embedding, SpectralParams};
+use crate::error::Result;
+use crate::forest::Forest;
+use crate::kernel::LeafMatrix;
+use crate::observe::{Observer, Quiet};
+use crate::params::{AffinityParams, RpfCluster, Setting};
+
+/// Residual at which eigenvectors are accurate enough to compare partitions.
+const TOLERANCE: f64 = 1e-4;
+/// Upper bound on operator products. A spectrum that needs more is no good sign for the setting.
+const MAX_ITERATIONS: usize = 400;
+/// Restarts of k-means.
+const RESTARTS: usize = 5;
+/// Neighbours counted at least: the longest list of the grid serves all shorter ones.
+const MIN_LIST: usize = 20;
+
+/// Fits settings on one forest.
+pub(crate) struct Trials<'a> {
+    forest: &'a Forest,
+    spectral: SpectralParams,
+    /// Leaves and counts of all trees at the forest's own `min_node`; kept for the winner.
+    whole: Option<Shared>,
+    /// The same of the last other combination of trees and `min_node`.
+    other: Option<Shared>,
+    /// Eigenvectors of every setting that was fitted on all trees.
+    starts: Vec<(Setting, Start)>,
+    observer: Quiet<'a>,
+}
+
+/// What trials on the same trees and `min_node` share.
+struct Shared {
+    trees: Range<usize>,
+    min_node: usize,
+    leaves: Arc<LeafMatrix>,
+    neighbors: Option<PairCounts>,
+    /// `top` and eigenvectors of the last `top-k` trial.
+    last: Option<(usize, Embedding)>,
+}
+
+/// Eigenvectors of a connected affinity in single precision.
+struct Start {
+    eigenvalues: Vec<f64>,
+    vectors: Vec<f32>,
+}
+
+/// What the final fit takes over from the trials.
+#[derive(Default)]
+pub(crate) struct Reused {
+    pub leaves: Option<Arc<LeafMatrix>>,
+    pub counts: Option<PairCounts>,
+    pub start: Option<Embedding>,
+}
+
+impl<'a> Trials<'a> {
+    pub fn new(forest: &'a Forest, params: &RpfCluster, observer: &'a dyn Observer) -> Self {
+        let spectral = SpectralParams {
+            tolerance: TOLERANCE,
+            max_iterations: MAX_ITERATIONS,
+            restarts: RESTARTS,
+            ..params.spectral_params(params.method.unwrap_or_default())
+        };
+        Trials { forest, spectral, whole: None, other: None, starts: Vec::new(), observer: Quiet(observer) }
+    }
+
+    /// The labels of a setting on some of the trees.
+    pub fn labels(&mut self, setting: &Setting, trees: Range<usize>) -> Result<Vec<u32>> {
+        let all = trees == (0..self.forest.trees());
+        let kept = all && setting.min_node == self.forest.params().min_node;
+        let slot = if kept { &mut self.whole } else { &mut self.other };
+        let fits = |s: &Shared| s.trees == trees && s.min_node == setting.min_node;
+        let shared = match slot.take().filter(fits) {
+            Some(shared) => shared,
+            None => {
+                let leaves = Arc::new(self.forest.leaves_of_trees(trees.clone(), setting.min_node)?);
+                Shared { trees, min_node: setting.min_node, leaves, neighbors: None, last: None }
+            }
+        };
+        let shared = slot.insert(shared);
+        let found = shared.fit(setting, &self.spectral, &self.observer)?;
+        if all && found.embedding.columns.len() == 1 {
+            let start = Start {
+                eigenvalues: found.embedding.eigenvalues.clone(),
+                vectors: found.embedding.vectors.iter().map(|v| *v as f32).collect(),
+            };
+            self.starts.push((*setting, start));
+        }
+        if let AffinityParams::TopK { top, .. } = setting.affinity {
+            shared.last = Some((top, found.embedding));
+        }
+        Ok(found.labels)
+    }
+
+    /// Hands over what the final fit of the winner needs again.
+    pub fn into_reused(self, winner: &Setting) -> Reused {
+        let start = self.starts.into_iter().find(|(setting, _)| setting == winner).map(|(_, start)| {
+            let n = self.forest.n();
+            Embedding::start(n, start.eigenvalues, start.vectors.into_iter().map(f64::from).collect())
+        });
+        let whole = self.whole.filter(|shared| shared.min_node == winner.min_node);
+        let is_top_k = matches!(winner.affinity, AffinityParams::TopK { .. });
+        match whole {
+            Some(shared) => {
+                Reused { leaves: Some(shared.leaves), counts: shared.neighbors.filter(|_| is_top_k), start }
+            }
+            None => Reused { start, ..Reused::default() },
+        }
+    }
+}
+
+impl Shared {
+    fn fit(
+        &mut self,
+        setting: &Setting,
+        spectral: &SpectralParams,
+        observer: &dyn Observer,
+    ) -> Result<Labelling> {
+        let mut start = None;
+        let affinity = match setting.affinity {
+            AffinityParams::TopK { top, power } => {
+                start = self.last.as_ref().filter(|(last, _)| *last == top).map(|(_, embedding)| embedding);
+                let longest = top.min(self.leaves.n().saturating_sub(1));
+                let long_enough = |counts: &PairCounts| match counts {
+                    PairCounts::Neighbors(lists) => lists.k() >= longest,
+                    PairCounts::None | PairCounts::Thresholded(_) => false,
+                };
+                let counts = match self.neighbors.take().filter(long_enough) {
+                    Some(counts) => counts,
+                    None => PairCounts::Neighbors(self.leaves.top_k(top.max(MIN_LIST), observer)?),
+                };
+                let params = AffinityParams::TopK { top, power };
+                self.neighbors.insert(counts).affinity(&self.leaves, &params, observer)?
+            }
+            other => other.build(&self.leaves, observer)?,
+        };
+        spectral_labels(&self.leaves, affinity.as_ref(), spectral, start, &mut Seconds::default(), observer)
+    }
+}
