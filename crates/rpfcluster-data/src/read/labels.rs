@@ -29,7 +29,7 @@ pub fn read_labels(path: impl AsRef<Path>, column: Option<&ColumnRef>) -> Result
     read_labels_bytes(bytes, &source, format, column)
 }
 
-/// Reads labels from bytes; `source` is what messages call them.
+/// Reads labels from bytes that are not gzipped; `source` is their name in messages.
 pub fn read_labels_bytes(
     bytes: Vec<u8>,
     source: &str,

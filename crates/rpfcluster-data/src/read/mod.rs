@@ -1,4 +1,4 @@
-//! From a path to a [`Frame`]: opens, unpacks gzip, settles the format, and calls the one file that knows it.
+//! Readers: from a path or bytes to a [`Frame`]. Undoes gzip, determines the format and calls its module.
 
 mod labels;
 mod mtx;
@@ -10,9 +10,9 @@ mod similarity;
 mod sniff;
 mod text;
 
-#[cfg(feature = "parquet")]
+#[cfg(feature = "arrow")]
 mod arrow;
-#[cfg(feature = "parquet")]
+#[cfg(any(feature = "arrow", feature = "parquet"))]
 mod columnar;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -116,51 +116,54 @@ pub fn read_frame(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Frame
     read_frame_bytes(bytes, &source, &options)
 }
 
-/// Reads a table from bytes; `source` is what messages call them.
+/// Reads a table from bytes that are not gzipped; `source` is their name in messages.
 pub fn read_frame_bytes(bytes: Vec<u8>, source: &str, options: &ReadOptions) -> Result<Frame> {
-    let bytes = unpack(bytes, source)?;
     match options.format.unwrap_or_else(|| Format::from_bytes(&bytes)) {
         Format::Text => text::read(bytes, source, options.header),
         Format::Npy => npy::read(&bytes, source)?.into_frame(source),
         #[cfg(feature = "parquet")]
         Format::Parquet => parquet::read(bytes, source),
-        #[cfg(feature = "parquet")]
-        Format::Arrow => arrow::read(bytes, source),
         #[cfg(not(feature = "parquet"))]
-        Format::Parquet | Format::Arrow => {
-            Err(format(source, "this build reads no Parquet or Arrow; build it with the feature `parquet`"))
+        Format::Parquet => {
+            Err(format(source, "this build does not read Parquet; build with the cargo feature `parquet`"))
+        }
+        #[cfg(feature = "arrow")]
+        Format::Arrow => arrow::read(bytes, source),
+        #[cfg(not(feature = "arrow"))]
+        Format::Arrow => {
+            Err(format(source, "this build does not read Arrow; build with the cargo feature `arrow`"))
         }
         Format::Npz | Format::Mtx => Err(format(
             source,
-            "holds a matrix, not a table of features; say --precomputed if it holds similarities",
+            "holds a matrix, not a table of features; use --precomputed if it holds similarities",
         )),
     }
 }
 
-/// The whole file, gzip undone, and what messages call it.
+/// The name of a file in messages and its bytes, not gzipped any more.
 pub(crate) fn load(path: &Path) -> Result<(String, Vec<u8>)> {
     if path.as_os_str() == "-" {
         let mut bytes = Vec::new();
         let source = "standard input".to_string();
         std::io::stdin().lock().read_to_end(&mut bytes).map_err(|e| file(&source, &e))?;
-        return Ok((source.clone(), unpack(bytes, &source)?));
+        return Ok((source.clone(), gunzip(bytes, &source)?));
     }
     let source = path.display().to_string();
     if path.is_dir() {
         return Err(DataError::File { path: source, problem: "is a folder, not a file".into() });
     }
     let bytes = std::fs::read(path).map_err(|e| file(path, &e))?;
-    let bytes = unpack(bytes, &source)?;
+    let bytes = gunzip(bytes, &source)?;
     Ok((source, bytes))
 }
 
-/// Undoes gzip, known by its first two bytes, which no other format here begins with.
-fn unpack(bytes: Vec<u8>, source: &str) -> Result<Vec<u8>> {
+/// Undoes gzip, recognised by its first two bytes, with which no other format begins.
+fn gunzip(bytes: Vec<u8>, source: &str) -> Result<Vec<u8>> {
     if !bytes.starts_with(&[0x1f, 0x8b]) {
         return Ok(bytes);
     }
-    let mut unpacked = Vec::with_capacity(bytes.len().saturating_mul(4));
-    flate2::read::MultiGzDecoder::new(bytes.as_slice()).read_to_end(&mut unpacked).map_err(|e| {
+    let mut decoded = Vec::with_capacity(bytes.len().saturating_mul(4));
+    flate2::read::MultiGzDecoder::new(bytes.as_slice()).read_to_end(&mut decoded).map_err(|e| {
         let problem = match e.kind() {
             std::io::ErrorKind::UnexpectedEof => {
                 "the gzip data ends too soon; the file is cut short".to_string()
@@ -169,5 +172,5 @@ fn unpack(bytes: Vec<u8>, source: &str) -> Result<Vec<u8>> {
         };
         format(source, problem)
     })?;
-    Ok(unpacked)
+    Ok(decoded)
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Format, ReadOptions, load, mtx, npy, npz, read_frame_bytes, unpack};
+use super::{Format, ReadOptions, load, mtx, npy, npz, read_frame_bytes};
 use crate::error::{Result, format};
 
 /// The most points a similarity may have: a header alone must not make us reserve gigabytes.
@@ -29,9 +29,8 @@ pub fn read_similarity(path: impl AsRef<Path>, options: &ReadOptions) -> Result<
     read_similarity_bytes(bytes, &source, &options)
 }
 
-/// Reads a similarity matrix from bytes; `source` is what messages call them.
+/// Reads a similarity matrix from bytes that are not gzipped; `source` is their name in messages.
 pub fn read_similarity_bytes(bytes: Vec<u8>, source: &str, options: &ReadOptions) -> Result<Similarity> {
-    let bytes = unpack(bytes, source)?;
     match options.format.unwrap_or_else(|| Format::from_bytes(&bytes)) {
         Format::Npz => npz::read(&bytes, source),
         Format::Mtx => mtx::read(&bytes, source),

@@ -21,6 +21,12 @@ pub use text::{labels_csv, numbers_csv};
 #[cfg(feature = "parquet")]
 pub use parquet::csr_parquet;
 
+/// Refuses: this build does not write Parquet.
+#[cfg(not(feature = "parquet"))]
+pub fn csr_parquet<T: Element>(_: impl Write + Send, _: &Csr<'_, T>) -> std::io::Result<()> {
+    Err(std::io::Error::other("this build does not write Parquet; build with the cargo feature `parquet`"))
+}
+
 /// Where a writer writes: buffered, and seekable for the formats that need it.
 pub type Output<'a> = BufWriter<&'a mut File>;
 
