@@ -1,4 +1,4 @@
-//! Every format there and back, and what is refused of each.
+//! Every format written and read back, and what is refused of each.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail loudly, like the tests")]
 
 use std::io::Cursor;
@@ -32,7 +32,7 @@ fn array(descr: &str, fortran: &str, shape: &str, data: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn npy_there_and_back() {
+fn npy_round_trip_keeps_bits_and_shape() {
     let singles = [1.5f32, -2.0, 3.25, 0.1, 5.0, 6.0];
     let mut bytes = Vec::new();
     write::npy(&mut bytes, &singles, &[3, 2]).unwrap();
@@ -47,7 +47,7 @@ fn npy_there_and_back() {
 }
 
 #[test]
-fn npy_types_and_orders() {
+fn npy_types_and_orders_give_the_same_values() {
     let expected = Values::F64(vec![1.0, 2.0, 3.0, 4.0]);
     let shorts: Vec<u8> = [1i16, 2, 3, 4].iter().flat_map(|x| x.to_be_bytes()).collect();
     let longs: Vec<u8> = [1i64, 3, 2, 4].iter().flat_map(|x| x.to_le_bytes()).collect();
@@ -62,7 +62,7 @@ fn npy_types_and_orders() {
 }
 
 #[test]
-fn npy_refused() {
+fn malformed_npy_is_refused() {
     let good = array("<f8", "False", "(2, 2)", &[0; 32]);
     for (bytes, words) in [
         (b"\x93NUMPX\x01\x00".to_vec(), "does not begin with"),
@@ -100,7 +100,7 @@ fn expected() -> Similarity {
 }
 
 #[test]
-fn similarities_there_and_back() {
+fn similarities_round_trip_in_every_format() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     write::to_file(path("k.npz"), |out| write::csr_npz(out, &kernel())).unwrap();
@@ -117,7 +117,7 @@ fn similarities_there_and_back() {
 }
 
 #[test]
-fn matrix_market_forms() {
+fn matrix_market_forms_are_read_or_refused() {
     let read = |text: &str| {
         read_similarity_bytes(text.as_bytes().to_vec(), "k.mtx", &ReadOptions::default())
             .map_err(|e| e.to_string())
@@ -133,7 +133,7 @@ fn matrix_market_forms() {
         ("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 3 1\n", "outside"),
         (
             "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n",
-            "2 entries were announced, 1 are there",
+            "announces 2 entries, the file has 1",
         ),
         ("%%MatrixMarket matrix coordinate real general\n2 3 0\n", "square"),
         ("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 -1\n", "not negative"),
@@ -152,7 +152,7 @@ fn matrix_market_forms() {
 }
 
 #[test]
-fn similarities_refused() {
+fn malformed_similarities_are_refused() {
     let read = |bytes: &[u8], format| {
         read_similarity_bytes(bytes.to_vec(), "k", &options(format)).unwrap_err().to_string()
     };
@@ -167,7 +167,7 @@ fn similarities_refused() {
 }
 
 #[test]
-fn labels_there_and_back() {
+fn labels_round_trip() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("labels.csv");
     let rows = [2, 3, 5];
@@ -179,7 +179,7 @@ fn labels_there_and_back() {
 }
 
 #[test]
-fn a_failed_write_leaves_what_was_there() {
+fn failed_write_leaves_the_old_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out.csv");
     std::fs::write(&path, "old").unwrap();
@@ -196,7 +196,7 @@ fn a_failed_write_leaves_what_was_there() {
 }
 
 #[test]
-fn a_column_is_appended() {
+fn appended_column_keeps_the_rest_of_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let append = |text: &str| {
         let path = folder.path().join("in.csv");
@@ -349,7 +349,7 @@ proptest::proptest! {
     }
 
     #[test]
-    fn a_random_header_never_panics(header in "[{}'a-z:,_()0-9<>|f ]{0,80}", tail in 0usize..64) {
+    fn random_header_never_panics(header in "[{}'a-z:,_()0-9<>|f ]{0,80}", tail in 0usize..64) {
         let mut bytes = Cursor::new(Vec::new()).into_inner();
         bytes.extend(b"\x93NUMPY\x01\x00");
         bytes.extend((header.len() as u16).to_le_bytes());

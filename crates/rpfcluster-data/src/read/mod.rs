@@ -5,7 +5,7 @@ mod mtx;
 mod npy;
 mod npz;
 mod number;
-mod quoted;
+mod quoted_text;
 mod similarity;
 mod sniff;
 mod text;
@@ -29,13 +29,13 @@ pub use similarity::{Similarity, read_similarity, read_similarity_bytes};
 pub(crate) use sniff::{Delimiter, record_len};
 pub(crate) use text::{is_blank, layout};
 
-/// The most columns a text or .npy file may have; beyond it the file is no table of features.
+/// The largest number of columns of a text or .npy file. A file with more is not a table of features.
 pub(crate) const MAX_WIDTH: usize = 10_000_000;
 
-/// A file format. Any of them may be gzipped besides.
+/// A file format. Files of any format may be gzipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// Comma, tab, semicolon or blanks between cells.
+    /// Cells separated by commas, tabs, semicolons or blanks.
     Text,
     /// Apache Parquet.
     Parquet,
@@ -64,7 +64,7 @@ impl FromStr for Format {
             _ => {
                 return Err(DataError::Option {
                     name: format!("format \"{name}\""),
-                    problem: "is not known; take csv, tsv, txt, parquet, arrow, feather, npy, npz or mtx"
+                    problem: "is not known; use csv, tsv, txt, parquet, arrow, feather, npy, npz or mtx"
                         .into(),
                 });
             }
@@ -73,7 +73,7 @@ impl FromStr for Format {
 }
 
 impl Format {
-    /// By the extension, one `.gz` aside; `None` when it says nothing.
+    /// The format by the file extension, ignoring `.gz`; `None` when it is not known.
     pub fn from_path(path: &Path) -> Option<Format> {
         let name = path.file_name()?.to_str()?;
         let lower = name.to_ascii_lowercase();
@@ -81,7 +81,7 @@ impl Format {
         stem.rsplit_once('.')?.1.parse().ok()
     }
 
-    /// By the first bytes; text when they are no known mark.
+    /// The format by the magic number; text when there is none.
     fn from_bytes(bytes: &[u8]) -> Format {
         if bytes.starts_with(b"PAR1") {
             Format::Parquet
@@ -99,12 +99,12 @@ impl Format {
     }
 }
 
-/// What may be said about a file beyond its name.
+/// What is known about a file beyond its name.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// The format; found from the extension, then from the contents, when not given.
+    /// The format. By default it is taken from the extension, then from the contents.
     pub format: Option<Format>,
-    /// Whether a text file's first line names the columns; found when not given.
+    /// Whether the first line of a text file names the columns. Detected by default.
     pub header: Option<bool>,
 }
 
@@ -166,7 +166,7 @@ fn gunzip(bytes: Vec<u8>, source: &str) -> Result<Vec<u8>> {
     flate2::read::MultiGzDecoder::new(bytes.as_slice()).read_to_end(&mut decoded).map_err(|e| {
         let problem = match e.kind() {
             std::io::ErrorKind::UnexpectedEof => {
-                "the gzip data ends too soon; the file is cut short".to_string()
+                "the gzip data ends early; the file is cut short".to_string()
             }
             _ => format!("the gzip data is damaged ({e})"),
         };

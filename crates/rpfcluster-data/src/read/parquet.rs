@@ -67,7 +67,9 @@ pub(crate) fn read(bytes: Vec<u8>, source: &str) -> Result<Frame> {
                 collector.begin(rows);
                 for (column, (field, reader)) in fields.iter().zip(&mut columns).enumerate() {
                     let found = match reader {
-                        Some(reader) => push(&mut collector, column, field, schema, reader, rows).map_err(bad)?,
+                        Some(reader) => {
+                            push(&mut collector, column, field, schema, reader, rows).map_err(bad)?
+                        }
                         None => {
                             (0..rows).for_each(|row| collector.other(row, column, "list, map or struct"));
                             rows
