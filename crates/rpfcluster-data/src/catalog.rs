@@ -1,36 +1,36 @@
 //! The paper's data sets, and a few larger ones, read from a folder in their distributors' own formats.
 //!
-//! Every file's digest is checked first: copies with lost rows or shifted decimal points are easily met, and a wrong
-//! copy gives a wrong table without a word.
+//! The digest of every file is checked first. Copies with missing rows or shifted decimal points are common, and a wrong
+//! copy would silently give a wrong table.
 
 mod entries;
-mod special;
+mod readers;
 
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
+use crate::column_ref::{ColumnRef, close_names};
 use crate::error::{DataError, Result, file, format};
 use crate::frame::Frame;
 use crate::prepare::{Prepare, standardize_columns};
 use crate::read::{Format, ReadOptions, load, read_frame_bytes};
-use crate::select::{ColumnRef, close_names};
 use crate::table::Table;
 
-/// What is done to the features after reading.
+/// How the features are scaled after reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scaling {
-    /// Nothing.
+    /// As read.
     #[default]
     Raw,
     /// All features standardised.
     Standardized,
-    /// What the paper says it did: some features of WDBC and Wine standardised, nothing elsewhere.
+    /// As the paper describes: some features of WDBC and Wine standardised, none elsewhere.
     Paper,
 }
 
 impl Scaling {
-    /// Every kind, by its name in results.
+    /// Every scaling with its name in results.
     pub const ALL: [(&'static str, Scaling); 3] =
         [("raw", Scaling::Raw), ("standardized", Scaling::Standardized), ("paper", Scaling::Paper)];
 }
@@ -40,11 +40,11 @@ impl Scaling {
 pub struct DataFile {
     /// Path within the data folder.
     pub path: &'static str,
-    /// SHA-256 of the contents; of the unpacked contents where the file is gzipped, however it was packed.
+    /// SHA-256 of the contents, decompressed where the file is gzipped.
     pub sha256: &'static str,
 }
 
-/// How the files make up a table.
+/// How the files are combined into a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layout {
     /// Text tables, one below the other; the label's column and those left out, from 1.
@@ -83,7 +83,7 @@ pub struct Entry {
     pub(crate) layout: Layout,
 }
 
-/// Sets of the paper that cannot be had: name, title, why.
+/// Data sets of the paper that are not public: name, title, reason.
 pub const NOT_PUBLIC: [(&str, &str, &str); 1] =
     [("rs", "RS (remote sensing)", "3303 x 56, 7 classes; its authors have not published it")];
 
@@ -125,10 +125,10 @@ impl Entry {
                 };
                 prepare.fit(stacked(parts, header)?)?.0
             }
-            Layout::Robot => special::robot(parts)?,
-            Layout::Madelon => special::madelon(parts)?,
-            Layout::Naval => special::naval(stacked(parts, false)?)?,
-            Layout::Mnist => special::mnist(&parts)?,
+            Layout::Robot => readers::robot(parts)?,
+            Layout::Madelon => readers::madelon(parts)?,
+            Layout::Naval => readers::naval(stacked(parts, false)?)?,
+            Layout::Mnist => readers::mnist(&parts)?,
         };
         if (table.n, table.d()) != (self.n, self.d) {
             let problem = format!("{} x {} was read, {} x {} expected", table.n, table.d(), self.n, self.d);
@@ -142,17 +142,17 @@ impl Entry {
         Ok(table)
     }
 
-    /// Whether all files are in the folder; says nothing about their contents.
+    /// Whether all files are in the folder. Their contents are not checked.
     pub fn is_in(&self, folder: impl AsRef<Path>) -> bool {
         self.files.iter().all(|f| folder.as_ref().join(f.path).is_file())
     }
 
-    /// One file, unpacked, its digest checked.
+    /// One file, decompressed, its digest checked.
     fn checked(&self, folder: &Path, wanted: &DataFile) -> Result<(String, Vec<u8>)> {
         let path = folder.join(wanted.path);
         if !path.is_file() {
             let problem = format!(
-                "no such file; {} is to be had from {} (sha256 {})",
+                "no such file; {} is available from {} (sha256 {})",
                 self.title, self.origin, wanted.sha256
             );
             return Err(DataError::File { path: path.display().to_string(), problem });
@@ -161,7 +161,7 @@ impl Entry {
         let digest: String = Sha256::digest(&bytes).iter().map(|b| format!("{b:02x}")).collect();
         if digest != wanted.sha256 {
             let problem = format!(
-                "is not the original: its sha256 is {digest}, expected is {}; {} is to be had from {}",
+                "is not the original: its sha256 is {digest}, expected is {}; {} is available from {}",
                 wanted.sha256, self.title, self.origin
             );
             return Err(DataError::Format { path: source, problem });

@@ -1,4 +1,4 @@
-//! Everything that can go wrong with a file: one enum, messages that name the file, the row, the column and a way out.
+//! The error type. A message is one sentence that names the file, the row, the column and a remedy.
 
 use std::fmt;
 use std::path::Path;
@@ -7,23 +7,23 @@ use std::path::Path;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DataError {
-    /// The system refused a file.
+    /// The operating system reported an error.
     #[error("{path}: {problem}")]
     File {
         /// The file.
         path: String,
-        /// The system's words.
+        /// The system's message.
         problem: String,
     },
-    /// The file as a whole is not what it should be.
+    /// The file as a whole cannot be read.
     #[error("{path}: {problem}")]
     Format {
         /// The file.
         path: String,
-        /// What is wrong and what would do.
+        /// What is wrong and how to fix it.
         problem: String,
     },
-    /// One row is not like the others.
+    /// A row cannot be read.
     #[error("{path}: {row}: {problem}")]
     Row {
         /// The file.
@@ -33,7 +33,7 @@ pub enum DataError {
         /// What is wrong.
         problem: String,
     },
-    /// One cell cannot be used.
+    /// A cell cannot be used.
     #[error("{path}: {row}, column {column}: {problem}")]
     Cell {
         /// The file.
@@ -42,17 +42,17 @@ pub enum DataError {
         row: Place,
         /// The column's number and name.
         column: String,
-        /// What is wrong and what would do.
+        /// What is wrong and how to fix it.
         problem: String,
     },
-    /// A whole column cannot be used, or is not there.
+    /// A column cannot be used or does not exist.
     #[error("{path}: column {column} {problem}")]
     Column {
         /// The file.
         path: String,
-        /// The column's number and name, or what was asked for.
+        /// The column's number and name, or the reference to it.
         column: String,
-        /// What is wrong and what would do.
+        /// What is wrong and how to fix it.
         problem: String,
     },
     /// The options contradict each other or the data.
@@ -60,7 +60,7 @@ pub enum DataError {
     Option {
         /// The option or its value.
         name: String,
-        /// What is wrong and what would do.
+        /// What is wrong and how to fix it.
         problem: String,
     },
 }
@@ -87,7 +87,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// A [`DataError::File`] from the system's error.
+/// A [`DataError::File`] from an error of the operating system.
 pub(crate) fn file(path: impl AsRef<Path>, problem: &std::io::Error) -> DataError {
     let problem = match problem.kind() {
         std::io::ErrorKind::NotFound => "no such file".to_string(),
@@ -97,7 +97,7 @@ pub(crate) fn file(path: impl AsRef<Path>, problem: &std::io::Error) -> DataErro
     DataError::File { path: path.as_ref().display().to_string(), problem }
 }
 
-/// A [`DataError::Format`] in one line.
+/// A [`DataError::Format`].
 pub(crate) fn format(path: &str, problem: impl Into<String>) -> DataError {
     DataError::Format { path: path.to_string(), problem: problem.into() }
 }
@@ -111,7 +111,7 @@ pub(crate) fn excerpt(cell: &str) -> String {
     short
 }
 
-/// What is wrong with a row of `got` cells among rows of `width`.
+/// The message for a row of `got` cells among rows of `width` cells.
 pub(crate) fn ragged(got: usize, width: usize) -> String {
     format!("{got} {}, but the rows above have {width}", if got == 1 { "cell" } else { "cells" })
 }

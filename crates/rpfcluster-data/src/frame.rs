@@ -1,20 +1,20 @@
-//! A file as it was read, before anything is chosen from it: every column, numbers and text, gaps still open.
+//! A file as read: every column, numbers and text, missing cells included.
 //!
-//! The numbers lie row-major over all columns from the start, so choosing columns later works in place and a large
-//! file is never held twice. A text cell is NaN there and stands, coded, in its column's [`TextColumn`].
+//! Numbers are stored row-major over all columns, so that columns are selected in place and a large file is never held
+//! twice. A text cell is NaN there; its text is in the [`TextColumn`] of the column.
 
 use std::collections::HashMap;
 
 use crate::error::{DataError, Place, Result, excerpt};
 use crate::table::{Labels, Values};
 
-/// The code of a cell that is no text: a number or a gap.
+/// The code of a cell that is not text: a number or a missing value.
 pub(crate) const NO_TEXT: u32 = u32::MAX;
 
 /// The text cells of one column.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct TextColumn {
-    /// One code a row, [`NO_TEXT`] where the cell is a number or missing.
+    /// One code per row, [`NO_TEXT`] where the cell is a number or missing.
     pub codes: Vec<u32>,
     /// The distinct texts.
     pub names: Vec<String>,
@@ -22,7 +22,7 @@ pub(crate) struct TextColumn {
 }
 
 impl TextColumn {
-    /// Puts `text` at `row`; the rows passed over hold no text.
+    /// Sets the text of `row`. Rows come in order; those skipped hold no text.
     pub fn put(&mut self, row: usize, text: &str) {
         let code = match self.index.get(text) {
             Some(&code) => code,
@@ -49,7 +49,7 @@ impl TextColumn {
     }
 }
 
-/// Which line of a text file a row stood on: the first line, and where lines without data come in between.
+/// Maps rows to the lines of a text file: the line of the first row, and the lines without data after it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Lines {
     /// Line of the first row, from 1.
@@ -71,8 +71,8 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// A frame of numbers only; `names` are made up (`c1`, …) when there are none.
-    pub fn from_values(
+    /// A frame of numbers only. Without `names` the columns are called `c1`, `c2`, …
+    pub(crate) fn from_values(
         source: &str,
         names: Option<Vec<String>>,
         values: Values,
@@ -88,8 +88,8 @@ impl Frame {
         Ok(Frame { source: source.to_string(), names, has_header, n, values, text: vec![None; width], lines })
     }
 
-    /// Where it came from.
-    pub fn source(&self) -> &str {
+    /// The name of the file, for messages.
+    pub(crate) fn source(&self) -> &str {
         &self.source
     }
 
@@ -98,7 +98,7 @@ impl Frame {
         &self.names
     }
 
-    /// Whether the names stood in the file.
+    /// Whether the file names its columns.
     pub fn has_header(&self) -> bool {
         self.has_header
     }
@@ -119,20 +119,20 @@ impl Frame {
         Place { row: row + 1, line: self.lines.first + row + skipped }
     }
 
-    /// A column as messages call it: `3 "species"`, or `3` when the file named none.
-    pub fn column_title(&self, column: usize) -> String {
+    /// The name of a column in messages: `3 "species"`, or `3` when the file names no columns.
+    pub(crate) fn column_title(&self, column: usize) -> String {
         match self.names.get(column) {
             Some(name) if self.has_header => format!("{} \"{}\"", column + 1, excerpt(name)),
             _ => (column + 1).to_string(),
         }
     }
 
-    /// The number in a cell; NaN for a gap or text.
+    /// The number in a cell; NaN where it is missing or text.
     pub fn number(&self, row: usize, column: usize) -> f64 {
         self.values.get(row * self.width() + column)
     }
 
-    /// The text in a cell that is no number.
+    /// The text in a cell that is not a number.
     pub fn text(&self, row: usize, column: usize) -> Option<&str> {
         self.text.get(column).and_then(Option::as_ref).and_then(|t| t.get(row))
     }
@@ -144,13 +144,13 @@ impl Frame {
         Some((row, text.get(row)?))
     }
 
-    /// A cell as a label: its text, or its number in shortest form; `None` for a gap.
+    /// A cell as a label: its text, or its number in shortest form; `None` where it is missing.
     fn label(&self, row: usize, column: usize) -> Option<String> {
         if let Some(text) = self.text(row, column) {
             return Some(text.to_string());
         }
         let x = self.number(row, column);
-        // Adding zero turns -0 into 0: they are one class.
+        // Adding zero turns -0 into 0, which is the same class.
         (!x.is_nan()).then(|| (x + 0.0).to_string())
     }
 
@@ -203,7 +203,7 @@ impl Frame {
         }
     }
 
-    /// Puts the rows of `other` below these. Column counts must agree; double precision.
+    /// Appends the rows of `other`, in double precision. Column counts must agree.
     pub(crate) fn stack(mut self, other: &Frame) -> Result<Frame> {
         if self.width() != other.width() {
             let problem = format!("has {} columns, {} has {}", other.width(), self.source, self.width());
@@ -222,7 +222,7 @@ impl Frame {
     }
 }
 
-/// `c1`, `c2`, … for columns that have no names.
+/// `c1`, `c2`, … for columns without names.
 pub(crate) fn numbered_names(width: usize) -> Vec<String> {
     (1..=width).map(|i| format!("c{i}")).collect()
 }

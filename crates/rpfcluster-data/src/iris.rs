@@ -1,4 +1,4 @@
-//! Fisher's Iris, embedded, so that the demonstration needs no file.
+//! Fisher's Iris data, embedded, so that the demonstration needs no file.
 //!
 //! These are the measurements of Fisher's own table (1936), as R and scikit-learn have them. The UCI repository's
 //! copy differs in rows 35 (petal width 0.1 instead of 0.2) and 38 (3.1 and 1.5 instead of 3.6 and 1.4).

@@ -1,20 +1,23 @@
-//! Data for rpfcluster: readers (one file a format), preparation, the paper's data sets, made-up shapes, writers.
+//! Data for rpfcluster: readers and writers (one module per format), preparation, the paper's data sets, synthetic shapes.
 //!
-//! A file becomes a [`Frame`] (every column, gaps and text included), a [`Prepare`] makes a [`Table`] of finite
-//! numbers of it, and what it learned on the way is a [`Preparation`] for the next file.
+//! A file is read into a [`Frame`]: every column, missing cells and text included. A [`Prepare`] turns the frame into a
+//! [`Table`] of finite numbers and returns a [`Preparation`], which applies the same steps to the next file.
+//!
+//! The cargo features `arrow` and `parquet`, both on by default, read these formats.
 
+mod column_ref;
 mod error;
 mod frame;
 mod iris;
 mod prepare;
 mod read;
-mod select;
 mod table;
 
 pub mod catalog;
 pub mod shapes;
 pub mod write;
 
+pub use column_ref::ColumnRef;
 pub use error::{DataError, Place, Result};
 pub use frame::Frame;
 pub use iris::iris;
@@ -23,5 +26,4 @@ pub use read::{
     Format, ReadOptions, RowLabels, Similarity, read_frame, read_frame_bytes, read_labels, read_labels_bytes,
     read_similarity, read_similarity_bytes,
 };
-pub use select::ColumnRef;
 pub use table::{Labels, ScaleHint, Table, Values};

@@ -1,74 +1,74 @@
-//! From a [`Frame`] to a [`Table`]: choose columns, settle gaps, standardise. What was fitted is kept as a
-//! [`Preparation`], so that new rows at predict time go through exactly the same steps.
+//! From a [`Frame`] to a [`Table`]: selects columns, handles missing cells, standardises. The fitted [`Preparation`]
+//! applies exactly the same steps to new rows.
 
 use serde::{Deserialize, Serialize};
 
+use crate::column_ref::{ColumnRef, resolve_all};
 use crate::error::{DataError, Result, excerpt, format};
 use crate::frame::Frame;
-use crate::select::{ColumnRef, resolve_all};
 use crate::table::{Labels, Table, Values};
 
 /// Which columns get mean zero and standard deviation one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Standardize {
-    /// None of them: the paper's default.
+    /// None, as in the paper.
     #[default]
     None,
     /// All features.
     All,
-    /// These.
+    /// The given columns.
     Columns(Vec<ColumnRef>),
 }
 
-/// What to do about gaps.
+/// How missing cells are handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Missing {
-    /// Refuse, naming the first one.
+    /// Return an error that names the first one.
     #[default]
     Error,
-    /// Leave the row out.
+    /// Drop the row.
     Drop,
-    /// Put the column's mean.
+    /// Replace by the mean of the column.
     Mean,
 }
 
-/// How to make a table of features from a file.
+/// How a table of features is made from a frame.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Prepare {
-    /// Left out of the features; used only to score.
+    /// The column of known classes, which is not a feature.
     pub label: Option<ColumnRef>,
-    /// Left out.
+    /// Columns that are not features.
     pub drop: Vec<ColumnRef>,
     /// The features, in this order; empty means all.
     pub columns: Vec<ColumnRef>,
     /// Which features to standardise.
     pub standardize: Standardize,
-    /// What to do about gaps.
+    /// How missing cells are handled.
     pub missing: Missing,
 }
 
-/// What [`Prepare::fit`] learned; part of a model.
+/// The result of [`Prepare::fit`]; part of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Preparation {
     /// Names of the features.
     pub columns: Vec<String>,
-    /// Their places in the file, from 0.
+    /// Their positions in the file, from 0.
     pub positions: Vec<usize>,
-    /// Whether the names stood in the file: new tables are then matched by name, else by place.
+    /// Whether the file names its columns. New tables are then matched by name, else by position.
     pub named: bool,
-    /// What to do about gaps.
+    /// How missing cells are handled.
     pub missing: Missing,
-    /// What a gap is filled with, before standardising; the column's mean.
+    /// The mean of each column before standardising, which replaces missing cells.
     pub fill: Vec<f64>,
     /// Subtracted from each column.
     pub center: Vec<f64>,
-    /// Each column is divided by it then.
+    /// Divides each centred column.
     pub scale: Vec<f64>,
 }
 
 impl Prepare {
-    /// Prepares a table and learns how to prepare the next one.
+    /// Prepares a table, and returns the preparation for later ones.
     pub fn fit(&self, mut frame: Frame) -> Result<(Table, Preparation)> {
         let label = self.label.as_ref().map(|l| l.resolve_one(&frame)).transpose()?;
         let dropped = resolve_all(&frame, &self.drop)?;
@@ -117,7 +117,7 @@ impl Prepare {
 }
 
 impl Preparation {
-    /// Prepares new rows as the fitted ones were; columns are found by name where the file had names.
+    /// Prepares new rows in the same way. Columns are found by name where both files have names.
     pub fn apply(&self, mut frame: Frame, label: Option<&ColumnRef>) -> Result<Table> {
         let label = label.map(|l| l.resolve_one(&frame)).transpose()?;
         let chosen = self.find_columns(&frame)?;
@@ -132,23 +132,23 @@ impl Preparation {
         if d == 0 || [self.positions.len(), self.center.len(), self.scale.len()] != [d; 3] {
             return Err(DataError::Option {
                 name: "the model's preparation".into(),
-                problem: "does not fit together; the model is damaged".into(),
+                problem: "is inconsistent; the model is damaged".into(),
             });
         }
         if self.named && frame.has_header {
             let mut used = Vec::new();
             for name in &self.columns {
-                // Of columns that share a name the first not yet taken: they come in the same order as when fitted.
+                // Columns that share a name are taken in their order, as when fitted.
                 let found = (0..frame.width()).find(|c| frame.names[*c] == *name && !used.contains(c));
                 used.push(found.ok_or_else(|| DataError::Column {
                     path: frame.source.clone(),
                     column: format!("\"{}\"", excerpt(name)),
-                    problem: "is not there, but the model was made from it".into(),
+                    problem: "does not exist, but the model was fitted on it".into(),
                 })?);
             }
             return Ok(used);
         }
-        // Without names: the features alone, or a file laid out like the one the model was made from.
+        // Without names: the features alone, or the columns of the file that the model was fitted on.
         if frame.width() == self.columns.len() {
             return Ok((0..frame.width()).collect());
         }
@@ -158,7 +158,7 @@ impl Preparation {
                 path: frame.source.clone(),
                 column: (position + 1).to_string(),
                 problem: format!(
-                    "is not there (the file has {} columns), but the model was made from it",
+                    "does not exist (the file has {} columns), but the model was fitted on it",
                     frame.width()
                 ),
             }),
@@ -166,7 +166,7 @@ impl Preparation {
     }
 }
 
-/// The chosen columns, gaps settled.
+/// The chosen columns without missing cells.
 struct Taken {
     n: usize,
     values: Values,
@@ -189,7 +189,7 @@ impl Taken {
     }
 }
 
-/// Moves the chosen columns out of the frame. Gaps are filled with `fill`, or the columns' own means.
+/// Moves the chosen columns out of the frame. Missing cells get `fill`, or the mean of their column.
 fn take(
     frame: &mut Frame,
     chosen: &[usize],
@@ -201,7 +201,7 @@ fn take(
         if let Some((row, text)) = frame.first_text(column) {
             let name = if frame.has_header { frame.names[column].clone() } else { (column + 1).to_string() };
             let problem = format!(
-                "holds text (\"{}\" in {}); leave it out with --drop {name} or name it with --label {name}",
+                "holds text (\"{}\" in {}); drop it with --drop {name} or use it as labels with --label {name}",
                 excerpt(text),
                 frame.place(row),
                 name = if name.contains([' ', '"']) { format!("{name:?}") } else { name },
@@ -216,7 +216,7 @@ fn take(
     if let Some(column) = label {
         let (found, gaps) = frame.labels(column);
         if let (Some(&row), true) = (gaps.first(), missing != Missing::Drop) {
-            let problem = "the label is missing; leave such rows out with --missing drop";
+            let problem = "the label is missing; drop such rows with --missing drop";
             return Err(frame.cell_error(row, column, problem));
         }
         gaps.into_iter().for_each(|row| keep[row] = false);
@@ -237,8 +237,8 @@ fn take(
         }
         match missing {
             Missing::Error => {
-                let problem = "the value is missing; leave such rows out with --missing drop \
-                               or put the column's mean with --missing mean";
+                let problem = "the value is missing; drop such rows with --missing drop \
+                               or use the column's mean with --missing mean";
                 return Err(frame.cell_error(row, chosen[column], problem));
             }
             Missing::Drop => keep[row] = false,
@@ -253,21 +253,22 @@ fn take(
     for i in holes {
         let x = fill.get(i % d).copied().unwrap_or(f64::NAN);
         if !x.is_finite() {
-            return Err(frame
-                .column_error(chosen[i % d], "has no value to take the mean of; leave it out with --drop"));
+            return Err(
+                frame.column_error(chosen[i % d], "has no value to take the mean of; drop it with --drop")
+            );
         }
         values.set(i, x);
     }
     let kept = keep.iter().filter(|k| **k).count();
     if kept == 0 {
-        return Err(format(&frame.source, "every row has a missing value; nothing is left"));
+        return Err(format(&frame.source, "every row has a missing value; no row is left"));
     }
     if kept == n {
         return Ok(Taken { n, values, labels, rows: None, fill });
     }
     values.keep_rows(d, &keep);
     let rows: Vec<usize> = (0..n).filter(|i| keep[*i]).collect();
-    // Coded anew: a name may have gone, and first appearance with it.
+    // Codes follow first appearance, which changes with the rows.
     let labels = labels.map(|l| Labels::from_names(rows.iter().map(|i| l.name(*i))));
     Ok(Taken { n: kept, values, labels, rows: Some(rows.into_iter().map(|i| i + 1).collect()), fill })
 }
@@ -284,8 +285,8 @@ fn means_of_present(values: &Values, d: usize) -> Vec<f64> {
     sums.iter().zip(counts).map(|(s, c)| s / c as f64).collect()
 }
 
-/// Mean and population standard deviation of every column. A constant column has exactly its value and zero, which
-/// rounding in the mean would otherwise spoil.
+/// Mean and population standard deviation of every column. For a constant column they are exactly its value and zero,
+/// free of rounding errors.
 fn moments(values: &Values, d: usize) -> (Vec<f64>, Vec<f64>) {
     let values = values.to_f64();
     let n = (values.len() / d.max(1)) as f64;
@@ -327,7 +328,7 @@ fn standardize(values: &mut Values, center: &[f64], scale: &[f64]) {
     }
 }
 
-/// Standardises some features of a finished table, by their places from 0.
+/// Standardises the given features of a table, numbered from 0.
 pub(crate) fn standardize_columns(table: &mut Table, columns: &[usize]) {
     let d = table.d();
     let (means, sds) = moments(&table.values, d);

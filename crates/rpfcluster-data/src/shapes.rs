@@ -1,7 +1,7 @@
-//! Made-up data whose clusters are known: what a clustering method should and should not be able to tell apart.
+//! Synthetic data sets with known clusters, from easy to hard for a clustering method.
 //!
-//! Point i depends on the seed and i alone (and, where a shape is cut unevenly, on n): the same points come out
-//! wherever they are made, in any order.
+//! Point i depends only on the seed and i (and on n where clusters differ in size), so the points do not depend on the
+//! order in which they are generated.
 
 use std::f64::consts::{PI, TAU};
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use rpfcluster::random::{Purpose, Stream};
 
 use crate::error::DataError;
 
-/// A kind of made-up data. The parser knows each by its name, with the parameters of [`Shape::ALL`].
+/// A kind of synthetic data. Parsed from its name, with the parameters in [`Shape::ALL`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Shape {
     /// `k` round normal clusters, centres uniform in [-10, 10]^d.
@@ -22,29 +22,29 @@ pub enum Shape {
         /// Standard deviation within a cluster.
         sd: f64,
     },
-    /// Two half circles that reach into each other.
+    /// Two interleaved half circles.
     Moons,
     /// Three concentric circles.
     Rings,
     /// Three arms of a spiral.
     Spirals,
-    /// Two crescents that reach into each other, fatter than the moons and without their tips.
+    /// Two interleaved crescents, thicker than the moons and without their tips.
     Bananas,
-    /// Three normal clusters whose spreads differ by ten times.
+    /// Three normal clusters whose standard deviations differ by a factor of ten.
     Densities,
     /// Three parallel, wavy, thin chains.
     Chains,
     /// Three normal clusters of 80, 15 and 5 percent of the points.
     Sizes,
-    /// Three long, slanting normal clusters.
+    /// Three elongated, rotated normal clusters.
     Anisotropic,
     /// Uniform in a square: no structure, one label.
     Noise,
-    /// A rolled-up sheet in three dimensions; the labels are four pieces along the roll.
+    /// A rolled-up sheet in three dimensions; the labels are four segments along the roll.
     SwissRoll,
 }
 
-/// Points and the cluster each was made for.
+/// Points and their clusters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shaped {
     /// n x d numbers, row by row.
@@ -110,7 +110,7 @@ impl Shape {
         }
     }
 
-    /// Makes `n` points.
+    /// Generates `n` points.
     pub fn generate(&self, n: usize, seed: u64) -> Shaped {
         let (k, d) = (self.k(), self.d());
         let code = self.name().bytes().fold(0, |h: u64, b| h.wrapping_mul(257).wrapping_add(u64::from(b)));
@@ -226,7 +226,7 @@ impl FromStr for Shape {
             let names: Vec<&str> = Shape::ALL.iter().map(Shape::name).collect();
             DataError::Option {
                 name: format!("shape \"{name}\""),
-                problem: format!("is not known; take one of {}", names.join(", ")),
+                problem: format!("is not known; use one of {}", names.join(", ")),
             }
         })
     }

@@ -1,6 +1,6 @@
-//! What the rest of the program sees of a file: a row-major matrix of finite numbers, perhaps a label for each row.
+//! A table ready for clustering: a row-major matrix of finite numbers, with an optional label for each row.
 
-/// The numbers of a table, row by row. Single precision is kept where the file had nothing else.
+/// The numbers of a table, row by row, in single precision where the file has no more.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
     /// Single precision, as in an `f4` .npy file or a Parquet file of float columns.
@@ -10,7 +10,7 @@ pub enum Values {
 }
 
 impl Values {
-    /// How many numbers.
+    /// Number of values.
     pub fn len(&self) -> usize {
         match self {
             Values::F32(v) => v.len(),
@@ -31,7 +31,7 @@ impl Values {
         }
     }
 
-    /// Replaces number `i`, narrowed where the table is single precision; nothing past the end.
+    /// Replaces number `i`, rounded where the table is in single precision. Does nothing past the end.
     pub(crate) fn set(&mut self, i: usize, x: f64) {
         match self {
             Values::F32(v) => {
@@ -47,7 +47,7 @@ impl Values {
         }
     }
 
-    /// All numbers in double precision; a copy only when they were not.
+    /// All numbers in double precision; copied only when they are in single precision.
     pub fn to_f64(&self) -> std::borrow::Cow<'_, [f64]> {
         match self {
             Values::F32(v) => v.iter().map(|&x| f64::from(x)).collect::<Vec<f64>>().into(),
@@ -55,7 +55,7 @@ impl Values {
         }
     }
 
-    /// Keeps, of every row of `width` numbers, those in `columns`, in that order; in place when the order ascends.
+    /// Keeps the given columns of every row of `width` numbers, in that order; in place when the order ascends.
     pub(crate) fn choose_columns(self, width: usize, columns: &[usize]) -> Values {
         match self {
             Values::F32(v) => Values::F32(choose_columns(v, width, columns)),
@@ -101,7 +101,7 @@ fn keep_rows<T: Copy>(values: &mut Vec<T>, width: usize, keep: &[bool]) {
     values.truncate(to);
 }
 
-/// One label a row, coded; the names stand in order of first appearance.
+/// One label per row, as a code; names are in order of first appearance.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Labels {
     /// For every row the index of its name.
@@ -151,19 +151,19 @@ impl Labels {
 /// A numeric matrix ready for clustering: every value finite.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
-    /// Where it came from, for messages.
+    /// The name of the file, for messages.
     pub source: String,
-    /// Names of the features; `c1`, `c2`, … (by position in the file) where the file named none.
+    /// Names of the features; `c1`, `c2`, … (by position in the file) where the file names no columns.
     pub columns: Vec<String>,
-    /// Whether the names stood in the file.
+    /// Whether the file names its columns.
     pub has_header: bool,
     /// Number of rows.
     pub n: usize,
     /// n x d numbers, row by row.
     pub values: Values,
-    /// The label column, when one was named.
+    /// The label column, when there is one.
     pub labels: Option<Labels>,
-    /// For every row its 1-based number in the file; `None` when all rows of the file are here.
+    /// The 1-based row of the file for every row; `None` when all rows are kept.
     pub rows: Option<Vec<usize>>,
 }
 
@@ -173,13 +173,13 @@ impl Table {
         self.columns.len()
     }
 
-    /// The 1-based row of the file that row `i` of the table was.
+    /// The 1-based row of the file for row `i` of the table.
     pub fn input_row(&self, i: usize) -> usize {
         self.rows.as_ref().and_then(|r| r.get(i).copied()).unwrap_or(i + 1)
     }
 
     /// When the largest standard deviation of a column is over 100 times the smallest (constant columns aside):
-    /// the ratio and the two columns. Euclidean projections then see little but the larger one.
+    /// the ratio and the two columns. The larger one then dominates Euclidean projections.
     pub fn scale_hint(&self) -> Option<ScaleHint> {
         let sds = crate::prepare::standard_deviations(&self.values, self.d());
         let mut large: Option<(usize, f64)> = None;

@@ -66,7 +66,7 @@ fn sd(column: &[f64]) -> f64 {
 }
 
 #[test]
-fn iris_of_uci_and_of_fisher() {
+fn iris_of_uci_differs_from_fisher_in_two_rows() {
     let fisher = iris().unwrap();
     assert_eq!((fisher.n, fisher.d(), fisher.has_header), (150, 4, true));
     assert_eq!(fisher.labels.as_ref().unwrap().names, ["setosa", "versicolor", "virginica"]);
@@ -81,7 +81,7 @@ fn iris_of_uci_and_of_fisher() {
 }
 
 #[test]
-fn soybean() {
+fn soybean_is_read_as_described() {
     if let Some(table) = check("soybean", &[("D1", 10), ("D2", 10), ("D3", 10), ("D4", 17)]) {
         let expected: Vec<usize> = [11].into_iter().chain(13..=19).chain(29..=34).collect();
         assert_eq!(constant_columns(&table), expected);
@@ -89,7 +89,7 @@ fn soybean() {
 }
 
 #[test]
-fn spect() {
+fn spect_is_read_as_described() {
     if let Some(table) = check("spect", &[("0", 55), ("1", 212)]) {
         assert!((0..table.values.len()).all(|i| [0.0, 1.0].contains(&table.values.get(i))));
         assert_eq!(repeated_rows(&table), 48);
@@ -99,7 +99,7 @@ fn spect() {
 }
 
 #[test]
-fn imgseg() {
+fn imgseg_is_read_as_described() {
     let classes = ["BRICKFACE", "CEMENT", "FOLIAGE", "GRASS", "PATH", "SKY", "WINDOW"];
     if let Some(table) = check("imgseg", &classes.map(|c| (c, 300))) {
         assert_eq!(table.columns[2], "REGION-PIXEL-COUNT");
@@ -108,19 +108,19 @@ fn imgseg() {
 }
 
 #[test]
-fn heart() {
+fn heart_is_read_as_described() {
     check("heart", &[("1", 150), ("2", 120)]);
 }
 
 #[test]
-fn wine_and_the_papers_scaling() {
+fn wine_is_scaled_as_in_the_paper() {
     if check("wine", &[("1", 59), ("2", 71), ("3", 48)]).is_some() {
         scaled("wine", &[4, 12]);
     }
 }
 
 #[test]
-fn wdbc_and_the_papers_scaling() {
+fn wdbc_is_scaled_as_in_the_paper() {
     if let Some(table) = check("wdbc", &[("B", 357), ("M", 212)]) {
         for (j, expected) in [(2, 24.3), (3, 351.9), (22, 33.6), (23, 569.4), (13, 45.5)] {
             assert!((sd(&column(&table, j)) / expected - 1.0).abs() < 0.01, "{j}");
@@ -145,7 +145,7 @@ fn scaled(name: &str, columns: &[usize]) {
 }
 
 #[test]
-fn robot() {
+fn robot_is_read_as_described() {
     let counts = [
         ("normal", 44),
         ("bottom_collision", 26),
@@ -157,12 +157,12 @@ fn robot() {
 }
 
 #[test]
-fn madelon() {
+fn madelon_is_read_as_described() {
     check("madelon", &[("-1", 1000), ("1", 1000)]);
 }
 
 #[test]
-fn musk() {
+fn musk_is_read_as_described() {
     if let Some(table) = check("musk", &[("0", 5581), ("1", 1017)]) {
         assert_eq!(repeated_rows(&table), 17);
         let raw = read_frame(folder().unwrap().join("musk/clean2.data"), &ReadOptions::default()).unwrap();
@@ -173,7 +173,7 @@ fn musk() {
 }
 
 #[test]
-fn naval() {
+fn naval_is_read_as_described() {
     if let Some(table) = check("naval", &[("0", 9009), ("1", 2925)]) {
         assert_eq!(constant_columns(&table), [9, 12]);
         assert_eq!((column(&table, 8)[0], column(&table, 11)[0]), (288.0, 0.998));
@@ -182,7 +182,7 @@ fn naval() {
 }
 
 #[test]
-fn magic() {
+fn magic_is_read_as_described() {
     if let Some(table) = check("magic", &[("g", 12332), ("h", 6688)]) {
         assert_eq!(repeated_rows(&table), 115);
         assert!(table.labels.unwrap().codes.is_sorted());
@@ -190,20 +190,20 @@ fn magic() {
 }
 
 #[test]
-fn mnist() {
+fn mnist_is_read_as_described() {
     let counts = [6903, 7877, 6990, 7141, 6824, 6313, 6876, 7293, 6825, 6958];
     digits("mnist", &counts);
 }
 
 #[test]
-fn usps() {
+fn usps_is_read_as_described() {
     if let Some(table) = digits("usps", &[1553, 1269, 929, 824, 852, 716, 834, 792, 708, 821]) {
         assert!((0..table.values.len()).all(|i| (-1.0..=1.0).contains(&table.values.get(i))));
     }
 }
 
 #[test]
-fn pendigits() {
+fn pendigits_is_read_as_described() {
     digits("pendigits", &[1143, 1143, 1144, 1055, 1144, 1055, 1056, 1142, 1055, 1055]);
 }
 
@@ -213,7 +213,7 @@ fn digits(name: &str, counts: &[usize; 10]) -> Option<Table> {
 }
 
 #[test]
-fn letter() {
+fn letter_is_read_as_described() {
     if let Some(table) = load("letter", Scaling::Raw) {
         let mut counts = table.labels.as_ref().unwrap().counts();
         counts.sort_unstable();
@@ -223,7 +223,7 @@ fn letter() {
 }
 
 #[test]
-fn covertype() {
+fn covertype_is_read_as_described() {
     let start = std::time::Instant::now();
     let counts = [211840, 283301, 35754, 2747, 9493, 17367, 20510];
     let names: Vec<String> = (1..8).map(|i| i.to_string()).collect();
@@ -236,7 +236,7 @@ fn covertype() {
 }
 
 #[test]
-fn the_papers_node_sizes() {
+fn node_sizes_are_those_of_the_paper() {
     let odd: Vec<(&str, usize)> = catalog::entries()
         .iter()
         .filter_map(|e| e.paper_min_node.map(|s| (e.name, s)))
@@ -246,7 +246,7 @@ fn the_papers_node_sizes() {
 }
 
 #[test]
-fn a_missing_an_altered_and_an_unknown_set() {
+fn missing_altered_and_unknown_sets_are_refused() {
     let empty = tempfile::tempdir().unwrap();
     let wine = catalog::find("wine").unwrap();
     assert!(!wine.is_in(empty.path()));

@@ -1,4 +1,4 @@
-//! Every format there and back, and what is refused of each.
+//! Every format written and read back, and what is refused of each.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail loudly, like the tests")]
 
 use std::io::Cursor;
@@ -32,7 +32,7 @@ fn array(descr: &str, fortran: &str, shape: &str, data: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn npy_there_and_back() {
+fn npy_round_trip_keeps_bits_and_shape() {
     let singles = [1.5f32, -2.0, 3.25, 0.1, 5.0, 6.0];
     let mut bytes = Vec::new();
     write::npy(&mut bytes, &singles, &[3, 2]).unwrap();
@@ -47,7 +47,7 @@ fn npy_there_and_back() {
 }
 
 #[test]
-fn npy_types_and_orders() {
+fn npy_types_and_orders_give_the_same_values() {
     let expected = Values::F64(vec![1.0, 2.0, 3.0, 4.0]);
     let shorts: Vec<u8> = [1i16, 2, 3, 4].iter().flat_map(|x| x.to_be_bytes()).collect();
     let longs: Vec<u8> = [1i64, 3, 2, 4].iter().flat_map(|x| x.to_le_bytes()).collect();
@@ -62,7 +62,7 @@ fn npy_types_and_orders() {
 }
 
 #[test]
-fn npy_refused() {
+fn malformed_npy_is_refused() {
     let good = array("<f8", "False", "(2, 2)", &[0; 32]);
     for (bytes, words) in [
         (b"\x93NUMPX\x01\x00".to_vec(), "does not begin with"),
@@ -100,7 +100,7 @@ fn expected() -> Similarity {
 }
 
 #[test]
-fn similarities_there_and_back() {
+fn similarities_round_trip_in_every_format() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     write::to_file(path("k.npz"), |out| write::csr_npz(out, &kernel())).unwrap();
@@ -117,7 +117,7 @@ fn similarities_there_and_back() {
 }
 
 #[test]
-fn matrix_market_forms() {
+fn matrix_market_forms_are_read_or_refused() {
     let read = |text: &str| {
         read_similarity_bytes(text.as_bytes().to_vec(), "k.mtx", &ReadOptions::default())
             .map_err(|e| e.to_string())
@@ -133,7 +133,7 @@ fn matrix_market_forms() {
         ("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 3 1\n", "outside"),
         (
             "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n",
-            "2 entries were announced, 1 are there",
+            "announces 2 entries, the file has 1",
         ),
         ("%%MatrixMarket matrix coordinate real general\n2 3 0\n", "square"),
         ("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 -1\n", "not negative"),
@@ -152,7 +152,7 @@ fn matrix_market_forms() {
 }
 
 #[test]
-fn similarities_refused() {
+fn malformed_similarities_are_refused() {
     let read = |bytes: &[u8], format| {
         read_similarity_bytes(bytes.to_vec(), "k", &options(format)).unwrap_err().to_string()
     };
@@ -167,7 +167,7 @@ fn similarities_refused() {
 }
 
 #[test]
-fn labels_there_and_back() {
+fn labels_round_trip() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("labels.csv");
     let rows = [2, 3, 5];
@@ -179,7 +179,7 @@ fn labels_there_and_back() {
 }
 
 #[test]
-fn a_failed_write_leaves_what_was_there() {
+fn failed_write_leaves_the_old_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out.csv");
     std::fs::write(&path, "old").unwrap();
@@ -196,7 +196,7 @@ fn a_failed_write_leaves_what_was_there() {
 }
 
 #[test]
-fn a_column_is_appended() {
+fn appended_column_keeps_the_rest_of_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let append = |text: &str| {
         let path = folder.path().join("in.csv");
@@ -211,64 +211,25 @@ fn a_column_is_appended() {
     assert_eq!(append("n,x\n\"a\nb\",1\nc,2\n"), "n,x,cluster\n\"a\nb\",1,0\nc,2,\n");
 }
 
-#[cfg(feature = "parquet")]
+/// Parquet and Arrow as pyarrow writes them; fixtures/columnar.py made the files.
+#[cfg(all(feature = "arrow", feature = "parquet"))]
 mod columnar {
-    use std::sync::Arc;
-
-    use arrow_array::types::Int8Type;
-    use arrow_array::{
-        ArrayRef, BooleanArray, DictionaryArray, Float32Array, Float64Array, Int64Array, RecordBatch,
-        StringArray, TimestampSecondArray,
-    };
-    use parquet::arrow::ArrowWriter;
-
     use super::*;
 
-    fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
-        RecordBatch::try_from_iter(columns).unwrap()
-    }
+    const MIXED: [(&str, &[u8]); 3] = [
+        ("mixed.parquet", include_bytes!("fixtures/mixed.parquet")),
+        ("mixed.feather", include_bytes!("fixtures/mixed.feather")),
+        ("mixed.arrows", include_bytes!("fixtures/mixed.arrows")),
+    ];
 
-    fn parquet(batch: &RecordBatch) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();
-        writer.write(batch).unwrap();
-        writer.close().unwrap();
-        bytes
-    }
-
-    fn arrow_file(batch: &RecordBatch) -> Vec<u8> {
-        let mut writer = arrow_ipc::writer::FileWriter::try_new(Vec::new(), &batch.schema()).unwrap();
-        writer.write(batch).unwrap();
-        writer.finish().unwrap();
-        writer.into_inner().unwrap()
-    }
-
-    fn arrow_stream(batch: &RecordBatch) -> Vec<u8> {
-        let mut writer = arrow_ipc::writer::StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
-        writer.write(batch).unwrap();
-        writer.finish().unwrap();
-        writer.into_inner().unwrap()
-    }
-
-    fn mixed() -> RecordBatch {
-        batch(vec![
-            ("x", Arc::new(Float64Array::from(vec![Some(0.5), None, Some(2.5)]))),
-            ("i", Arc::new(Int64Array::from(vec![1, 2, 3]))),
-            ("b", Arc::new(BooleanArray::from(vec![true, false, true]))),
-            ("s", Arc::new(StringArray::from(vec![Some("u"), Some("v"), None]))),
-            ("d", Arc::new(vec!["p", "q", "p"].into_iter().collect::<DictionaryArray<Int8Type>>())),
-            ("t", Arc::new(TimestampSecondArray::from(vec![1, 2, 3]))),
-        ])
+    fn read(bytes: &[u8], name: &str) -> Frame {
+        read_frame_bytes(bytes.to_vec(), name, &ReadOptions::default()).unwrap()
     }
 
     #[test]
-    fn all_three_containers_hold_the_same() {
-        let mixed = mixed();
-        for (name, bytes) in
-            [("parquet", parquet(&mixed)), ("file", arrow_file(&mixed)), ("stream", arrow_stream(&mixed))]
-        {
-            // The format is found from the bytes.
-            let frame = read_frame_bytes(bytes, name, &ReadOptions::default()).unwrap();
+    fn parquet_feather_and_arrow_stream_give_the_same_frame() {
+        for (name, bytes) in MIXED {
+            let frame = read(bytes, name);
             assert_eq!((frame.n(), frame.width()), (3, 6), "{name}");
             assert_eq!(frame.names(), ["x", "i", "b", "s", "d", "t"]);
             assert_eq!((frame.number(0, 0), frame.number(2, 1), frame.number(1, 2)), (0.5, 3.0, 0.0));
@@ -291,27 +252,46 @@ mod columnar {
     }
 
     #[test]
-    fn a_categorical_column_of_gaps_only() {
-        let gaps: DictionaryArray<Int8Type> = vec![None::<&str>, None].into_iter().collect();
-        let batch = batch(vec![("x", Arc::new(Float64Array::from(vec![1.0, 2.0]))), ("g", Arc::new(gaps))]);
-        let frame = read_frame_bytes(arrow_file(&batch), "a", &ReadOptions::default()).unwrap();
+    fn every_type_of_number_keeps_its_value() {
+        let files: [(&str, &[u8]); 2] = [
+            ("numbers.parquet", include_bytes!("fixtures/numbers.parquet")),
+            ("numbers.feather", include_bytes!("fixtures/numbers.feather")),
+        ];
+        for (name, bytes) in files {
+            let frame = read(bytes, name);
+            assert_eq!((frame.n(), frame.width()), (2, 10), "{name}");
+            let row = |row: usize| -> Vec<f64> { (0..7).map(|column| frame.number(row, column)).collect() };
+            let largest = (u64::MAX - 2047) as f64;
+            assert_eq!(
+                row(0),
+                [0.5, f64::from(0.1f32), -1.0, 255.0, 4_294_967_295.0, largest, -1.25],
+                "{name}"
+            );
+            assert_eq!(row(1), [-1.5, f64::from(0.2f32), 2.0, 2.0, 2.0, 2.0, 3.5], "{name}");
+            assert!(frame.number(0, 7).is_nan() && frame.text(0, 7).is_none(), "{name}: a column of gaps");
+            for column in [8, 9] {
+                let text = frame.text(0, column).unwrap();
+                assert!(text.starts_with("a value of type "), "{name}: {text}");
+            }
+            assert_eq!(frame.text(1, 9), None, "{name}: a missing date");
+        }
+    }
+
+    #[test]
+    fn categorical_column_without_values_is_all_gaps() {
+        let frame = read(include_bytes!("fixtures/gaps.feather"), "gaps");
         assert_eq!((frame.text(0, 1), frame.number(1, 0)), (None, 2.0));
     }
 
     #[test]
     fn single_precision_is_kept() {
-        let singles = batch(vec![
-            ("x", Arc::new(Float32Array::from(vec![0.1, 0.2]))),
-            ("y", Arc::new(Float32Array::from(vec![0.3, 0.4]))),
-            ("s", Arc::new(StringArray::from(vec!["u", "v"]))),
-        ]);
-        let frame = read_frame_bytes(parquet(&singles), "p", &options(Format::Parquet)).unwrap();
+        let frame = read(include_bytes!("fixtures/singles.parquet"), "singles");
         let (table, _) = Prepare { label: Some("s".into()), ..Prepare::default() }.fit(frame).unwrap();
         assert_eq!(table.values, Values::F32(vec![0.1, 0.3, 0.2, 0.4]));
     }
 
     #[test]
-    fn the_kernel_as_a_table_of_entries() {
+    fn kernel_is_written_as_a_table_of_entries() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("k.parquet");
         write::to_file(&path, |out| write::csr_parquet(out, &kernel())).unwrap();
@@ -322,24 +302,34 @@ mod columnar {
 
     #[test]
     fn damaged_files_are_refused() {
-        let whole = parquet(&mixed());
-        let file = arrow_file(&mixed());
-        for (bytes, format) in [(&whole, Format::Parquet), (&file, Format::Arrow)] {
+        for (bytes, format) in [(MIXED[0].1, Format::Parquet), (MIXED[1].1, Format::Arrow)] {
             for cut in (0..bytes.len()).step_by(7) {
-                // A cut Arrow file may still be a shorter one; what counts is that nothing breaks.
+                // A truncated Arrow file may still be a shorter one; nothing may panic.
                 let read = read_frame_bytes(bytes[..cut].to_vec(), "p", &options(format));
                 assert!(read.is_err() || format == Format::Arrow, "{format:?} cut at {cut}");
             }
             for at in (0..bytes.len()).step_by(3) {
-                let mut bytes = bytes.clone();
+                let mut bytes = bytes.to_vec();
                 bytes[at] ^= 0x55;
                 let _ = read_frame_bytes(bytes, "p", &options(format));
             }
         }
         let message = read_frame_bytes(b"nonsense".to_vec(), "p", &options(Format::Parquet)).unwrap_err();
-        assert!(message.to_string().contains("is no Parquet file"), "{message}");
+        assert!(message.to_string().contains("is not a Parquet file"), "{message}");
         let message = read_frame_bytes(b"FEA1....".to_vec(), "p", &options(Format::Arrow)).unwrap_err();
         assert!(message.to_string().contains("version 1"), "{message}");
+    }
+}
+
+/// A format that is compiled out names its cargo feature.
+#[test]
+fn missing_feature_is_named() {
+    for (format, feature, is_built) in [
+        (Format::Parquet, "`parquet`", cfg!(feature = "parquet")),
+        (Format::Arrow, "`arrow`", cfg!(feature = "arrow")),
+    ] {
+        let message = read_frame_bytes(b"x".to_vec(), "p", &options(format)).unwrap_err().to_string();
+        assert_eq!(message.contains(feature), !is_built, "{message}");
     }
 }
 
@@ -359,7 +349,7 @@ proptest::proptest! {
     }
 
     #[test]
-    fn a_random_header_never_panics(header in "[{}'a-z:,_()0-9<>|f ]{0,80}", tail in 0usize..64) {
+    fn random_header_never_panics(header in "[{}'a-z:,_()0-9<>|f ]{0,80}", tail in 0usize..64) {
         let mut bytes = Cursor::new(Vec::new()).into_inner();
         bytes.extend(b"\x93NUMPY\x01\x00");
         bytes.extend((header.len() as u16).to_le_bytes());

@@ -13,7 +13,7 @@ fn hash(labels: &[u32]) -> u64 {
 }
 
 #[test]
-fn labels_are_those_on_record() {
+fn labels_equal_the_recorded_ones() {
     let record = include_str!("labels.txt");
     let mut found = String::new();
     for line in record.lines() {

@@ -3,7 +3,7 @@
 use rpfcluster_data::shapes::Shape;
 
 #[test]
-fn every_shape_keeps_its_promises() {
+fn every_shape_has_its_size_and_labels() {
     for shape in Shape::ALL {
         let made = shape.generate(600, 1);
         assert_eq!((made.values.len(), made.labels.len(), made.d), (600 * shape.d(), 600, shape.d()));
@@ -22,7 +22,7 @@ fn every_shape_keeps_its_promises() {
 }
 
 #[test]
-fn a_point_does_not_depend_on_how_many_there_are() {
+fn points_do_not_depend_on_their_number() {
     for shape in Shape::ALL {
         let (few, many) = (shape.generate(10, 3), shape.generate(100, 3));
         if shape != Shape::Sizes {
@@ -32,7 +32,7 @@ fn a_point_does_not_depend_on_how_many_there_are() {
 }
 
 #[test]
-fn sizes_and_rings() {
+fn sizes_have_their_shares_and_rings_their_radii() {
     let made = Shape::Sizes.generate(1000, 0);
     let count = |c: u32| made.labels.iter().filter(|l| **l == c).count();
     assert_eq!([count(0), count(1), count(2)], [800, 150, 50]);
@@ -44,7 +44,7 @@ fn sizes_and_rings() {
 }
 
 #[test]
-fn blobs_have_their_spread() {
+fn blobs_have_their_standard_deviation() {
     let made = Shape::Blobs { k: 4, d: 5, sd: 0.5 }.generate(4000, 7);
     for cluster in 0..4u32 {
         let rows: Vec<&[f64]> =
@@ -61,7 +61,7 @@ fn blobs_have_their_spread() {
 
 /// Moons, bananas, spirals, rings and chains are told apart by nearest neighbours, not by distance to a mean.
 #[test]
-fn thin_shapes_are_connected_and_apart() {
+fn thin_shapes_are_connected_and_separated() {
     for shape in [Shape::Moons, Shape::Bananas, Shape::Spirals, Shape::Rings, Shape::Chains] {
         let made = shape.generate(900, 5);
         let distance = |i: usize, j: usize| {

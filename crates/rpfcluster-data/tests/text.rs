@@ -55,7 +55,7 @@ fn every_layout_gives_the_same_numbers() {
 }
 
 #[test]
-fn headers_and_names() {
+fn header_is_detected_or_given() {
     let f = frame("\"sepal, length\",b\n1,2\n");
     assert!(f.has_header());
     assert_eq!(f.names(), ["sepal, length", "b"]);
@@ -71,7 +71,7 @@ fn headers_and_names() {
 }
 
 #[test]
-fn one_column() {
+fn one_column_needs_no_delimiter() {
     assert_eq!(numbers("x\n1\n2\n3\n"), [1.0, 2.0, 3.0]);
     assert_eq!(numbers("5"), [5.0]);
 }
@@ -85,7 +85,7 @@ fn quoted_cells_may_hold_anything() {
 }
 
 #[test]
-fn what_is_refused_and_how() {
+fn unreadable_text_is_refused_with_its_place() {
     for (bytes, words) in [
         (&b""[..], "empty"),
         (b"\n\n  \n", "empty"),
@@ -105,14 +105,14 @@ fn what_is_refused_and_how() {
 }
 
 #[test]
-fn a_wide_first_row_over_many_short_ones_is_no_allocation() {
+fn wide_first_row_over_short_rows_allocates_nothing() {
     let mut text = ",".repeat(200_000);
     text.push_str(&"\n1".repeat(200_000));
     assert!(refused(text.as_bytes()).contains("row"));
 }
 
 #[test]
-fn text_columns_are_named_with_a_way_out() {
+fn text_column_is_refused_with_a_remedy() {
     let error = |text: &str| Prepare::default().fit(frame(text)).unwrap_err().to_string();
     assert_eq!(
         error("a,b,species\n1,2,3\n1,2,setosa\n"),
@@ -123,7 +123,7 @@ fn text_columns_are_named_with_a_way_out() {
 }
 
 #[test]
-fn missing_cells() {
+fn missing_cells_are_refused_dropped_or_averaged() {
     let text = "a,b,c\n1,NA,x\n2,?,y\n3,4,x\n5,6,NaN\n7,null,z\n,8,x\n";
     let prepare = |missing| Prepare { label: Some("c".into()), missing, ..Prepare::default() };
     let error = |missing| prepare(missing).fit(frame(text)).unwrap_err().to_string();
@@ -142,13 +142,13 @@ fn missing_cells() {
     assert!(message.contains("column 2") && message.contains("no value to take the mean of"), "{message}");
     let drop = Prepare { missing: Missing::Drop, ..Prepare::default() };
     let message = drop.fit(frame("a,b\n1,NA\nNA,2\n")).unwrap_err().to_string();
-    assert!(message.contains("nothing is left"), "{message}");
+    assert!(message.contains("no row is left"), "{message}");
     let message = Prepare::default().fit(frame("a,b\n1,inf\n2,3\n")).unwrap_err().to_string();
     assert!(message.contains("column 2 \"b\": inf is not a finite number"), "{message}");
 }
 
 #[test]
-fn choosing_columns() {
+fn columns_are_chosen_by_name_number_or_range() {
     let text = "a,b,2,d\n1,2,3,4\n5,6,7,8\n";
     let chosen = |names: &[&str], drop: &[&str]| {
         let prepare = Prepare { columns: columns(names), drop: columns(drop), ..Prepare::default() };
@@ -168,7 +168,7 @@ fn choosing_columns() {
 }
 
 #[test]
-fn duplicate_names() {
+fn duplicate_names_need_a_number() {
     let f = frame("x,x,y\n1,2,3\n4,5,6\n");
     let message = ColumnRef::from("x").resolve(&f).unwrap_err().to_string();
     assert!(message.contains("columns 1, 2") && message.contains("give its number"), "{message}");
@@ -177,7 +177,7 @@ fn duplicate_names() {
 }
 
 #[test]
-fn a_preparation_is_applied_again_by_name() {
+fn preparation_matches_columns_by_name() {
     let prepare = Prepare {
         label: Some("class".into()),
         standardize: Standardize::All,
@@ -196,11 +196,11 @@ fn a_preparation_is_applied_again_by_name() {
     let damaged = rpfcluster_data::Preparation { scale: vec![1.0], ..how.clone() };
     assert!(damaged.apply(frame("a,b,k\n1,2,3\n"), None).unwrap_err().to_string().contains("damaged"));
     let message = how.apply(frame("a,k\n1,2\n3,4\n"), None).unwrap_err().to_string();
-    assert!(message.contains("\"b\" is not there, but the model was made from it"), "{message}");
+    assert!(message.contains("\"b\" does not exist, but the model was fitted on it"), "{message}");
 }
 
 #[test]
-fn a_preparation_without_names_goes_by_place() {
+fn preparation_without_names_matches_columns_by_position() {
     let prepare = Prepare { label: Some("1".into()), ..Prepare::default() };
     let (fitted, how) = prepare.fit(frame("u,1,2\nv,3,4\n")).unwrap();
     assert_eq!(how.apply(frame("u,1,2\nv,3,4\n"), None).unwrap().values, fitted.values);
@@ -209,7 +209,7 @@ fn a_preparation_without_names_goes_by_place() {
         how.apply(frame("1\n3\n"), None)
             .unwrap_err()
             .to_string()
-            .contains("column 2 is not there (the file has 1 columns)")
+            .contains("column 2 does not exist (the file has 1 columns)")
     );
 }
 
@@ -225,7 +225,7 @@ fn standardising_one_column_leaves_the_others() {
 }
 
 #[test]
-fn labels_files() {
+fn label_files_in_every_form_are_read() {
     let read = |text: &str, column: Option<&str>| {
         let column = column.map(ColumnRef::from);
         read_labels_bytes(text.as_bytes().to_vec(), "l.csv", Format::Text, column.as_ref())
@@ -239,7 +239,7 @@ fn labels_files() {
     assert_eq!(read("a,b,kind\n1,2,x\n3,4,y\n", Some("kind")).unwrap().labels.names, ["x", "y"]);
     for (text, words) in [
         ("a,b\n1,2\n", "none is called \"cluster\""),
-        ("row,cluster\n1,0\n1,1\n", "stands there twice"),
+        ("row,cluster\n1,0\n1,1\n", "occurs twice"),
         ("row,cluster\n0,0\n", "no row number"),
         ("row,cluster\n1,\n", "label is missing"),
         ("1\nNA\n", "label is missing"),
@@ -251,7 +251,7 @@ fn labels_files() {
 }
 
 #[test]
-fn gzip_whole_and_cut_short() {
+fn gzip_is_decoded_and_truncated_gzip_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     let text: String = (0..5000).map(|i| format!("{i},{}\n", i * i % 97)).collect();
@@ -266,7 +266,7 @@ fn gzip_whole_and_cut_short() {
 }
 
 #[test]
-fn files_that_are_none() {
+fn missing_files_and_folders_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let missing = read_frame(folder.path().join("no.csv"), &ReadOptions::default()).unwrap_err();
     assert!(
@@ -277,7 +277,7 @@ fn files_that_are_none() {
 }
 
 #[test]
-fn many_chunks_equal_one_by_one() {
+fn chunks_give_the_same_frame_as_one_pass() {
     // Over a megabyte, so several tasks; empty lines and text cells fall anywhere.
     let mut text = String::from("x,y,name\n");
     let n = 120_000;

@@ -1,4 +1,4 @@
-//! The facts about each data set: size, files, digests, what the paper did to it.
+//! The catalogue: size, files, digests and preprocessing of each data set.
 //!
 //! The paper's n_s is 30 except for Soybean (12) and Madelon (200). Its lists of standardised features count the raw
 //! columns from 1 (WDBC {5, 6, 25, 26}, Wine {6, 14}: Wine has no 14th feature otherwise); here they count features

@@ -1,15 +1,15 @@
-//! Labels to score: what `rpf cluster` wrote (`row,cluster`), a column of any table, or one label a line.
+//! Label files: the output of `rpf cluster` (`row,cluster`), a column of any table, or one label per line.
 
 use std::path::Path;
 
 use super::number::{Cell, cell};
 use super::{Format, ReadOptions, load, read_frame_bytes};
+use crate::column_ref::ColumnRef;
 use crate::error::{DataError, Place, Result, excerpt, format};
 use crate::frame::Frame;
-use crate::select::ColumnRef;
 use crate::table::Labels;
 
-/// Labels, and where the file said so the 1-based input rows they belong to.
+/// Labels and, where the file gives them, the 1-based input rows they belong to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowLabels {
     /// The labels.
@@ -18,10 +18,10 @@ pub struct RowLabels {
     pub rows: Option<Vec<usize>>,
 }
 
-/// A line that names a column of labels rather than being one.
+/// First lines that are a header and not a label.
 const TITLES: [&str; 5] = ["cluster", "label", "labels", "class", "species"];
 
-/// Reads labels from a file (`-`: standard input): the column named, else the column `cluster`, else the only column.
+/// Reads labels from a file (`-` is standard input): the given column, else the column `cluster`, else the only column.
 pub fn read_labels(path: impl AsRef<Path>, column: Option<&ColumnRef>) -> Result<RowLabels> {
     let path = path.as_ref();
     let (source, bytes) = load(path)?;
@@ -29,7 +29,7 @@ pub fn read_labels(path: impl AsRef<Path>, column: Option<&ColumnRef>) -> Result
     read_labels_bytes(bytes, &source, format, column)
 }
 
-/// Reads labels from bytes; `source` is what messages call them.
+/// Reads labels from bytes that are not gzipped; `source` is their name in messages.
 pub fn read_labels_bytes(
     bytes: Vec<u8>,
     source: &str,
@@ -64,7 +64,7 @@ pub fn read_labels_bytes(
     Ok(RowLabels { labels, rows })
 }
 
-/// True when the first line that is not empty holds nothing that separates cells, blanks aside.
+/// Whether the first non-empty line has a single cell.
 fn is_one_a_line(bytes: &[u8]) -> bool {
     let first = bytes.split(|b| *b == b'\n').find(|l| !l.trim_ascii().is_empty()).unwrap_or_default();
     !first.trim_ascii().iter().any(|b| b",;\t\"".contains(b) || *b == 0)
@@ -105,10 +105,14 @@ fn row_numbers(frame: &Frame, column: usize) -> Result<Vec<usize>> {
             let x = frame.number(row, column);
             if !(x >= 1.0 && x.fract() == 0.0 && x < 9e15) {
                 let shown = frame.text(row, column).map_or_else(|| x.to_string(), excerpt);
-                return Err(frame.cell_error(row, column, format!("{shown} is no row number (1, 2, 3, …)")));
+                return Err(frame.cell_error(
+                    row,
+                    column,
+                    format!("{shown} is not a row number (1, 2, 3, …)"),
+                ));
             }
             if !seen.insert(x as usize) {
-                return Err(frame.cell_error(row, column, format!("row {x} stands there twice")));
+                return Err(frame.cell_error(row, column, format!("row {x} occurs twice")));
             }
             Ok(x as usize)
         })

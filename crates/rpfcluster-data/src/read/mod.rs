@@ -1,18 +1,18 @@
-//! From a path to a [`Frame`]: opens, unpacks gzip, settles the format, and calls the one file that knows it.
+//! Readers: from a path or bytes to a [`Frame`]. Undoes gzip, determines the format and calls its module.
 
 mod labels;
 mod mtx;
 mod npy;
 mod npz;
 mod number;
-mod quoted;
+mod quoted_text;
 mod similarity;
 mod sniff;
 mod text;
 
-#[cfg(feature = "parquet")]
+#[cfg(feature = "arrow")]
 mod arrow;
-#[cfg(feature = "parquet")]
+#[cfg(any(feature = "arrow", feature = "parquet"))]
 mod columnar;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -29,13 +29,13 @@ pub use similarity::{Similarity, read_similarity, read_similarity_bytes};
 pub(crate) use sniff::{Delimiter, record_len};
 pub(crate) use text::{is_blank, layout};
 
-/// The most columns a text or .npy file may have; beyond it the file is no table of features.
+/// The largest number of columns of a text or .npy file. A file with more is not a table of features.
 pub(crate) const MAX_WIDTH: usize = 10_000_000;
 
-/// A file format. Any of them may be gzipped besides.
+/// A file format. Files of any format may be gzipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// Comma, tab, semicolon or blanks between cells.
+    /// Cells separated by commas, tabs, semicolons or blanks.
     Text,
     /// Apache Parquet.
     Parquet,
@@ -64,7 +64,7 @@ impl FromStr for Format {
             _ => {
                 return Err(DataError::Option {
                     name: format!("format \"{name}\""),
-                    problem: "is not known; take csv, tsv, txt, parquet, arrow, feather, npy, npz or mtx"
+                    problem: "is not known; use csv, tsv, txt, parquet, arrow, feather, npy, npz or mtx"
                         .into(),
                 });
             }
@@ -73,7 +73,7 @@ impl FromStr for Format {
 }
 
 impl Format {
-    /// By the extension, one `.gz` aside; `None` when it says nothing.
+    /// The format by the file extension, ignoring `.gz`; `None` when it is not known.
     pub fn from_path(path: &Path) -> Option<Format> {
         let name = path.file_name()?.to_str()?;
         let lower = name.to_ascii_lowercase();
@@ -81,7 +81,7 @@ impl Format {
         stem.rsplit_once('.')?.1.parse().ok()
     }
 
-    /// By the first bytes; text when they are no known mark.
+    /// The format by the magic number; text when there is none.
     fn from_bytes(bytes: &[u8]) -> Format {
         if bytes.starts_with(b"PAR1") {
             Format::Parquet
@@ -99,12 +99,12 @@ impl Format {
     }
 }
 
-/// What may be said about a file beyond its name.
+/// What is known about a file beyond its name.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// The format; found from the extension, then from the contents, when not given.
+    /// The format. By default it is taken from the extension, then from the contents.
     pub format: Option<Format>,
-    /// Whether a text file's first line names the columns; found when not given.
+    /// Whether the first line of a text file names the columns. Detected by default.
     pub header: Option<bool>,
 }
 
@@ -116,58 +116,61 @@ pub fn read_frame(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Frame
     read_frame_bytes(bytes, &source, &options)
 }
 
-/// Reads a table from bytes; `source` is what messages call them.
+/// Reads a table from bytes that are not gzipped; `source` is their name in messages.
 pub fn read_frame_bytes(bytes: Vec<u8>, source: &str, options: &ReadOptions) -> Result<Frame> {
-    let bytes = unpack(bytes, source)?;
     match options.format.unwrap_or_else(|| Format::from_bytes(&bytes)) {
         Format::Text => text::read(bytes, source, options.header),
         Format::Npy => npy::read(&bytes, source)?.into_frame(source),
         #[cfg(feature = "parquet")]
         Format::Parquet => parquet::read(bytes, source),
-        #[cfg(feature = "parquet")]
-        Format::Arrow => arrow::read(bytes, source),
         #[cfg(not(feature = "parquet"))]
-        Format::Parquet | Format::Arrow => {
-            Err(format(source, "this build reads no Parquet or Arrow; build it with the feature `parquet`"))
+        Format::Parquet => {
+            Err(format(source, "this build does not read Parquet; build with the cargo feature `parquet`"))
+        }
+        #[cfg(feature = "arrow")]
+        Format::Arrow => arrow::read(bytes, source),
+        #[cfg(not(feature = "arrow"))]
+        Format::Arrow => {
+            Err(format(source, "this build does not read Arrow; build with the cargo feature `arrow`"))
         }
         Format::Npz | Format::Mtx => Err(format(
             source,
-            "holds a matrix, not a table of features; say --precomputed if it holds similarities",
+            "holds a matrix, not a table of features; use --precomputed if it holds similarities",
         )),
     }
 }
 
-/// The whole file, gzip undone, and what messages call it.
+/// The name of a file in messages and its bytes, not gzipped any more.
 pub(crate) fn load(path: &Path) -> Result<(String, Vec<u8>)> {
     if path.as_os_str() == "-" {
         let mut bytes = Vec::new();
         let source = "standard input".to_string();
         std::io::stdin().lock().read_to_end(&mut bytes).map_err(|e| file(&source, &e))?;
-        return Ok((source.clone(), unpack(bytes, &source)?));
+        return Ok((source.clone(), gunzip(bytes, &source)?));
     }
     let source = path.display().to_string();
     if path.is_dir() {
         return Err(DataError::File { path: source, problem: "is a folder, not a file".into() });
     }
     let bytes = std::fs::read(path).map_err(|e| file(path, &e))?;
-    let bytes = unpack(bytes, &source)?;
+    let bytes = gunzip(bytes, &source)?;
     Ok((source, bytes))
 }
 
-/// Undoes gzip, known by its first two bytes, which no other format here begins with.
-fn unpack(bytes: Vec<u8>, source: &str) -> Result<Vec<u8>> {
+/// Undoes gzip, recognised by its first two bytes, with which no other format begins.
+fn gunzip(bytes: Vec<u8>, source: &str) -> Result<Vec<u8>> {
     if !bytes.starts_with(&[0x1f, 0x8b]) {
         return Ok(bytes);
     }
-    let mut unpacked = Vec::with_capacity(bytes.len().saturating_mul(4));
-    flate2::read::MultiGzDecoder::new(bytes.as_slice()).read_to_end(&mut unpacked).map_err(|e| {
+    let mut decoded = Vec::with_capacity(bytes.len().saturating_mul(4));
+    flate2::read::MultiGzDecoder::new(bytes.as_slice()).read_to_end(&mut decoded).map_err(|e| {
         let problem = match e.kind() {
             std::io::ErrorKind::UnexpectedEof => {
-                "the gzip data ends too soon; the file is cut short".to_string()
+                "the gzip data ends early; the file is cut short".to_string()
             }
             _ => format!("the gzip data is damaged ({e})"),
         };
         format(source, problem)
     })?;
-    Ok(unpacked)
+    Ok(decoded)
 }

@@ -39,7 +39,7 @@ pub(crate) fn read(bytes: &[u8], source: &str) -> Result<Similarity> {
         numbers.filter(|n| n.len() == count).ok_or_else(|| DataError::Row {
             path: source.to_string(),
             row: Place { row: at + 1, line: at + 1 },
-            problem: format!("{count} numbers should stand here"),
+            problem: format!("expected {count} numbers"),
         })
     };
     let (at, sizes) = lines.next().ok_or_else(|| format(source, "there is no line of sizes"))?;
@@ -70,11 +70,14 @@ pub(crate) fn read(bytes: &[u8], source: &str) -> Result<Similarity> {
             found += 1;
         }
         if found != sizes[2] {
-            return Err(format(source, format!("{} entries were announced, {found} are there", sizes[2])));
+            return Err(format(
+                source,
+                format!("the header announces {} entries, the file has {found}", sizes[2]),
+            ));
         }
         return Similarity::from_triplets(source, rows, columns, triplets);
     }
-    // Array: columns first; of a symmetric one only the lower triangle.
+    // An array is stored by columns; of a symmetric one, the lower triangle.
     let (mut i, mut j) = (0, 0);
     for (at, line) in lines {
         let entry = numbers(at, line, 1)?;

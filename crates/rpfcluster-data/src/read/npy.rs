@@ -1,12 +1,14 @@
-//! NumPy's .npy: a short text header, then the elements. Floats, integers, bytes and booleans, either byte order,
-//! rows or columns first.
+//! NumPy's .npy format: a text header, then the elements. Reads floats, integers and booleans of either byte order, in C
+//! or Fortran order.
+//!
+//! Written by hand: npyz brings twelve more packages (a parser generator among them) and reads no faster.
 
 use super::MAX_WIDTH;
 use crate::error::{Result, format};
 use crate::frame::Frame;
 use crate::table::Values;
 
-/// One array: its header taken apart, its elements still bytes.
+/// An array with its header parsed and its elements still bytes.
 pub(crate) struct Array<'a> {
     kind: u8,
     size: usize,
@@ -17,7 +19,7 @@ pub(crate) struct Array<'a> {
     source: &'a str,
 }
 
-/// Reads the header and checks that the elements are all there.
+/// Parses the header and checks the number of elements.
 pub(crate) fn read<'a>(bytes: &'a [u8], source: &'a str) -> Result<Array<'a>> {
     let bad = |problem: &str| format(source, format!("is not a .npy array: {problem}"));
     let rest = bytes.strip_prefix(b"\x93NUMPY").ok_or_else(|| bad("it does not begin with \\x93NUMPY"))?;
@@ -60,7 +62,7 @@ pub(crate) fn read<'a>(bytes: &'a [u8], source: &'a str) -> Result<Array<'a>> {
     Ok(Array { kind, size, big_endian: order == b'>', fortran, shape, data, source })
 }
 
-/// What stands after `'key':` in the header's dictionary.
+/// What follows `'key':` in the header's dictionary.
 fn entry<'a>(header: &'a str, key: &str) -> Option<&'a str> {
     let at = header.find(&format!("'{key}'"))? + key.len() + 2;
     header.get(at..)?.trim_start().strip_prefix(':').map(str::trim_start)
@@ -81,7 +83,7 @@ impl Array<'_> {
             .collect()
     }
 
-    /// The elements as they lie, single precision kept.
+    /// The elements in file order, single precision kept.
     pub fn values(&self) -> Result<Values> {
         Ok(Values::F64(match (self.kind, self.size) {
             (b'f', 4) => return Ok(Values::F32(self.elements(f32::from_le_bytes))),
@@ -117,12 +119,12 @@ impl Array<'_> {
             .collect()
     }
 
-    /// The characters of a text array, as far as they are ASCII.
+    /// The printable ASCII characters of a text array.
     pub fn ascii(&self) -> String {
         self.data.iter().filter(|b| b.is_ascii_graphic()).map(|b| char::from(*b)).collect()
     }
 
-    /// Rows and columns; one dimension is one column.
+    /// Rows, columns and elements. An array of one dimension is one column.
     pub fn matrix(&self) -> Result<(usize, usize, Values)> {
         let (n, d) = match self.shape[..] {
             [n] => (n, 1),
@@ -136,7 +138,7 @@ impl Array<'_> {
             return Err(format(self.source, format!("has {n} rows and {d} columns")));
         }
         if d > MAX_WIDTH {
-            return Err(format(self.source, format!("{d} columns are more than a table has ({MAX_WIDTH})")));
+            return Err(format(self.source, format!("{d} columns are more than the limit of {MAX_WIDTH}")));
         }
         let values = self.values()?;
         if !self.fortran {
@@ -159,7 +161,7 @@ impl Array<'_> {
     }
 }
 
-/// Columns first → rows first.
+/// Fortran order → C order.
 fn transpose<T: Copy>(columns: &[T], n: usize, d: usize) -> Vec<T> {
     (0..n).flat_map(|i| (0..d).map(move |j| columns[j * n + i])).collect()
 }

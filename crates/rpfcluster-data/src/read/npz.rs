@@ -1,4 +1,4 @@
-//! SciPy's `save_npz`: a zip of .npy arrays that make up a sparse matrix.
+//! Sparse matrices of SciPy's `save_npz`: a zip archive of .npy arrays.
 
 use std::io::{Cursor, Read};
 
@@ -26,7 +26,7 @@ pub(crate) fn read(bytes: &[u8], source: &str) -> Result<Similarity> {
     let kind = npy::read(&entry("format")?, source)?.ascii();
     let shape = npy::read(&entry("shape")?, source)?.indices()?;
     let &[rows, columns] = shape.as_slice() else {
-        return Err(format(source, "its shape is not two numbers"));
+        return Err(format(source, "its shape does not have two dimensions"));
     };
     let data = npy::read(&entry("data")?, source)?.values()?.to_f64().into_owned();
     match kind.as_str() {

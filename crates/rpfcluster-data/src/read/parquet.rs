@@ -1,29 +1,260 @@
-//! Apache Parquet, through record batches.
+//! Apache Parquet, column by column, without Arrow in between: the Arrow side of the parquet crate takes four times as
+//! long to compile as the rest of it.
 
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use bytes::Bytes;
+use half::f16;
+use parquet::basic::{ConvertedType, LogicalType, Type as PhysicalType};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::DataType;
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
 use super::columnar::{Collector, guarded};
-use crate::error::{DataError, Result, format};
+use crate::error::{Result, format};
 use crate::frame::Frame;
 
-/// Rows a batch: large enough to forget the overhead, small enough to stay in cache.
+/// Rows per batch. The batch of all columns stays in cache up to some hundred columns.
 const BATCH: usize = 8192;
+
+/// What the values of a column mean.
+#[derive(Debug, Clone, PartialEq)]
+enum Meaning {
+    /// A number as it is stored.
+    Number,
+    /// An integer whose bits are unsigned.
+    Unsigned,
+    /// An integer to be divided by ten to this power.
+    Decimal(i32),
+    /// Half precision.
+    Half,
+    /// UTF-8.
+    Text,
+    /// Neither a number nor text, such as a date.
+    Other(&'static str),
+}
+
+/// One field of the schema: what it means, and the stored column it is read from. Nested fields have none.
+struct Field {
+    meaning: Meaning,
+    stored: Option<usize>,
+}
 
 /// Reads a whole Parquet file.
 pub(crate) fn read(bytes: Vec<u8>, source: &str) -> Result<Frame> {
     guarded(source, "Parquet", || {
-        let bad =
-            |e: &dyn std::fmt::Display| -> DataError { format(source, format!("is no Parquet file: {e}")) };
+        let bad = |e: ParquetError| format(source, format!("is not a Parquet file: {e}"));
         if !bytes.starts_with(b"PAR1") {
-            return Err(bad(&"it does not begin with PAR1"));
+            return Err(format(source, "is not a Parquet file: it does not begin with PAR1"));
         }
-        let builder =
-            ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(bytes)).map_err(|e| bad(&e))?;
-        let rows = usize::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
-        let mut collector = Collector::new(source, builder.schema(), rows)?;
-        for batch in builder.with_batch_size(BATCH).build().map_err(|e| bad(&e))? {
-            collector.push(&batch.map_err(|e| bad(&e))?)?;
+        let file = SerializedFileReader::new(Bytes::from(bytes)).map_err(bad)?;
+        let schema = file.metadata().file_metadata().schema_descr();
+        let fields = fields(schema);
+        let names = schema.root_schema().get_fields().iter().map(|field| field.name().to_string()).collect();
+        let rows = usize::try_from(file.metadata().file_metadata().num_rows()).unwrap_or(0);
+        let mut collector = Collector::new(source, names, is_single(&fields, schema), rows)?;
+        for group in 0..file.num_row_groups() {
+            let group = file.get_row_group(group).map_err(bad)?;
+            let mut columns = Vec::with_capacity(fields.len());
+            for field in &fields {
+                columns.push(
+                    field.stored.map(|column| group.get_column_reader(column)).transpose().map_err(bad)?,
+                );
+            }
+            let mut left = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+            while left > 0 {
+                let rows = left.min(BATCH);
+                collector.begin(rows);
+                for (column, (field, reader)) in fields.iter().zip(&mut columns).enumerate() {
+                    let found = match reader {
+                        Some(reader) => {
+                            push(&mut collector, column, field, schema, reader, rows).map_err(bad)?
+                        }
+                        None => {
+                            (0..rows).for_each(|row| collector.other(row, column, "list, map or struct"));
+                            rows
+                        }
+                    };
+                    if found != rows {
+                        return Err(format(source, "is not a Parquet file: a column has too few rows"));
+                    }
+                }
+                collector.end(rows);
+                left -= rows;
+            }
         }
         collector.finish()
     })
+}
+
+/// The fields of the schema's top level.
+fn fields(schema: &SchemaDescriptor) -> Vec<Field> {
+    let mut stored = vec![None; schema.root_schema().get_fields().len()];
+    for column in 0..schema.num_columns() {
+        if schema.column(column).path().parts().len() == 1 && schema.column(column).max_rep_level() == 0 {
+            stored[schema.get_column_root_idx(column)] = Some(column);
+        }
+    }
+    let meaning = |column: Option<usize>| {
+        column.map_or(Meaning::Other("list, map or struct"), |c| meaning(&schema.column(c)))
+    };
+    stored.into_iter().map(|stored| Field { meaning: meaning(stored), stored }).collect()
+}
+
+/// Whether there are numbers, and none has more than single precision.
+fn is_single(fields: &[Field], schema: &SchemaDescriptor) -> bool {
+    let physical = |field: &Field| field.stored.map(|column| schema.column(column).physical_type());
+    let mut numeric = fields
+        .iter()
+        .filter(|f| !matches!(f.meaning, Meaning::Text | Meaning::Other(_)))
+        .filter(|f| physical(f) != Some(PhysicalType::BOOLEAN))
+        .peekable();
+    numeric.peek().is_some()
+        && numeric.all(|f| f.meaning == Meaning::Half || physical(f) == Some(PhysicalType::FLOAT))
+}
+
+/// What a column means: by its logical type, or by the converted type that older writers give.
+fn meaning(column: &ColumnDescriptor) -> Meaning {
+    use Meaning::{Decimal, Half, Number, Other, Text, Unsigned};
+    let decimal = || match column.physical_type() {
+        PhysicalType::FIXED_LEN_BYTE_ARRAY if column.type_length() > 16 => Other("Decimal of over 38 digits"),
+        _ => Decimal(column.type_scale()),
+    };
+    match (column.physical_type(), column.logical_type_ref(), column.converted_type()) {
+        (_, Some(LogicalType::Decimal(_)), _) | (_, None, ConvertedType::DECIMAL) => decimal(),
+        (PhysicalType::BOOLEAN | PhysicalType::FLOAT | PhysicalType::DOUBLE, ..) => Number,
+        (PhysicalType::INT96, ..) => Other("Timestamp"),
+        (PhysicalType::INT32 | PhysicalType::INT64, logical, converted) => match (logical, converted) {
+            (Some(LogicalType::Integer(integer)), _) if !integer.is_signed => Unsigned,
+            (Some(LogicalType::Integer(_) | LogicalType::Unknown), _) => Number,
+            (
+                None,
+                ConvertedType::UINT_8
+                | ConvertedType::UINT_16
+                | ConvertedType::UINT_32
+                | ConvertedType::UINT_64,
+            ) => Unsigned,
+            (
+                None,
+                ConvertedType::NONE
+                | ConvertedType::INT_8
+                | ConvertedType::INT_16
+                | ConvertedType::INT_32
+                | ConvertedType::INT_64,
+            ) => Number,
+            (Some(LogicalType::Date), _) | (None, ConvertedType::DATE) => Other("Date"),
+            (Some(LogicalType::Timestamp(_)), _)
+            | (None, ConvertedType::TIMESTAMP_MILLIS | ConvertedType::TIMESTAMP_MICROS) => Other("Timestamp"),
+            _ => Other("Time"),
+        },
+        (PhysicalType::FIXED_LEN_BYTE_ARRAY, Some(LogicalType::Float16), _) => Half,
+        (
+            PhysicalType::BYTE_ARRAY,
+            Some(LogicalType::String | LogicalType::Enum | LogicalType::Json | LogicalType::Unknown),
+            _,
+        )
+        | (PhysicalType::BYTE_ARRAY, None, ConvertedType::UTF8 | ConvertedType::ENUM | ConvertedType::JSON) => {
+            Text
+        }
+        _ => Other("Binary"),
+    }
+}
+
+/// Reads up to `rows` rows of a column; how many there were.
+fn push(
+    collector: &mut Collector<'_>,
+    column: usize,
+    field: &Field,
+    schema: &SchemaDescriptor,
+    reader: &mut ColumnReader,
+    rows: usize,
+) -> std::result::Result<usize, ParquetError> {
+    let present = field.stored.map_or(0, |stored| schema.column(stored).max_def_level());
+    // The match of meaning and type stays outside of the loop over the rows.
+    macro_rules! each {
+        ($reader:expr, |$row:ident, $x:ident| $put:expr) => {
+            each($reader, rows, present, |$row, $x| $put)
+        };
+    }
+    macro_rules! number {
+        ($reader:expr, |$x:ident| $value:expr) => {
+            each!($reader, |row, $x| collector.number(row, column, $value))
+        };
+    }
+    if let Meaning::Other(kind) = field.meaning {
+        macro_rules! other {
+            ($reader:expr) => {
+                each!($reader, |row, _x| collector.other(row, column, kind))
+            };
+        }
+        return match reader {
+            ColumnReader::BoolColumnReader(r) => other!(r),
+            ColumnReader::Int32ColumnReader(r) => other!(r),
+            ColumnReader::Int64ColumnReader(r) => other!(r),
+            ColumnReader::Int96ColumnReader(r) => other!(r),
+            ColumnReader::FloatColumnReader(r) => other!(r),
+            ColumnReader::DoubleColumnReader(r) => other!(r),
+            ColumnReader::ByteArrayColumnReader(r) => other!(r),
+            ColumnReader::FixedLenByteArrayColumnReader(r) => other!(r),
+        };
+    }
+    let unit = match field.meaning {
+        Meaning::Decimal(scale) => 10f64.powi(scale),
+        _ => 1.0,
+    };
+    match (reader, &field.meaning) {
+        (ColumnReader::BoolColumnReader(r), _) => number!(r, |x| f64::from(u8::from(*x))),
+        (ColumnReader::FloatColumnReader(r), _) => number!(r, |x| f64::from(*x)),
+        (ColumnReader::DoubleColumnReader(r), _) => number!(r, |x| *x),
+        (ColumnReader::Int32ColumnReader(r), Meaning::Unsigned) => number!(r, |x| f64::from(*x as u32)),
+        (ColumnReader::Int32ColumnReader(r), _) => number!(r, |x| f64::from(*x) / unit),
+        (ColumnReader::Int64ColumnReader(r), Meaning::Unsigned) => number!(r, |x| *x as u64 as f64),
+        (ColumnReader::Int64ColumnReader(r), _) => number!(r, |x| *x as f64 / unit),
+        (ColumnReader::Int96ColumnReader(r), _) => each!(r, |_row, _x| ()),
+        (ColumnReader::ByteArrayColumnReader(r), Meaning::Decimal(_)) => {
+            number!(r, |x| big_endian(x.data()) as f64 / unit)
+        }
+        (ColumnReader::ByteArrayColumnReader(r), _) => {
+            each!(r, |row, x| collector.text(row, column, &String::from_utf8_lossy(x.data())))
+        }
+        (ColumnReader::FixedLenByteArrayColumnReader(r), Meaning::Half) => number!(r, |x| match x.data() {
+            [low, high] => f64::from(f16::from_le_bytes([*low, *high])),
+            _ => f64::NAN,
+        }),
+        (ColumnReader::FixedLenByteArrayColumnReader(r), _) => {
+            number!(r, |x| big_endian(x.data()) as f64 / unit)
+        }
+    }
+}
+
+/// Calls `put` with the row and value of every cell that is not missing, for up to `rows` rows; how many there were. A
+/// value is there where its definition level is `present`.
+fn each<T: DataType>(
+    reader: &mut ColumnReaderImpl<T>,
+    rows: usize,
+    present: i16,
+    mut put: impl FnMut(usize, &T::T),
+) -> std::result::Result<usize, ParquetError> {
+    let (mut values, mut levels) = (Vec::new(), Vec::new());
+    let mut found = 0;
+    while found < rows {
+        let (records, ..) = reader.read_records(rows - found, Some(&mut levels), None, &mut values)?;
+        if records == 0 {
+            break;
+        }
+        found += records;
+    }
+    if present == 0 {
+        values.iter().enumerate().for_each(|(row, x)| put(row, x));
+    } else {
+        let rows = levels.iter().enumerate().filter(|(_, level)| **level == present);
+        rows.zip(&values).for_each(|((row, _), x)| put(row, x));
+    }
+    Ok(found)
+}
+
+/// A signed integer of up to 16 bytes, the most significant first.
+fn big_endian(bytes: &[u8]) -> i128 {
+    let sign = if bytes.first().is_some_and(|b| *b >= 0x80) { -1 } else { 0 };
+    bytes.iter().fold(sign, |x, b| (x << 8) | i128::from(*b))
 }

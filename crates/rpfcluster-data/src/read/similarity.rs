@@ -1,14 +1,15 @@
-//! `--precomputed`: a similarity matrix instead of points, from .csv, .npy, .npz or .mtx, checked to be one.
+//! Similarity matrices (`--precomputed`) from .csv, .npy, .npz or .mtx files. Every matrix is checked to be square,
+//! symmetric, finite and non-negative.
 
 use std::path::Path;
 
-use super::{Format, ReadOptions, load, mtx, npy, npz, read_frame_bytes, unpack};
+use super::{Format, ReadOptions, load, mtx, npy, npz, read_frame_bytes};
 use crate::error::{Result, format};
 
-/// The most points a similarity may have: a header alone must not make us reserve gigabytes.
+/// The largest number of points. A header alone must not cause an allocation of gigabytes.
 const MAX_POINTS: usize = 1 << 26;
 
-/// A square, symmetric, finite, non-negative matrix, its rows compressed (CSR), columns ascending, zeros left out.
+/// A square, symmetric, finite, non-negative matrix in CSR form, columns ascending, without zeros.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Similarity {
     /// Number of points.
@@ -29,9 +30,8 @@ pub fn read_similarity(path: impl AsRef<Path>, options: &ReadOptions) -> Result<
     read_similarity_bytes(bytes, &source, &options)
 }
 
-/// Reads a similarity matrix from bytes; `source` is what messages call them.
+/// Reads a similarity matrix from bytes that are not gzipped; `source` is their name in messages.
 pub fn read_similarity_bytes(bytes: Vec<u8>, source: &str, options: &ReadOptions) -> Result<Similarity> {
-    let bytes = unpack(bytes, source)?;
     match options.format.unwrap_or_else(|| Format::from_bytes(&bytes)) {
         Format::Npz => npz::read(&bytes, source),
         Format::Mtx => mtx::read(&bytes, source),
@@ -70,7 +70,7 @@ impl Similarity {
         Similarity { n, indptr, indices, data }.checked(source)
     }
 
-    /// From (row, column, similarity); entries given twice add up, as in SciPy.
+    /// From (row, column, similarity); repeated entries add up, as in SciPy.
     pub(crate) fn from_triplets(
         source: &str,
         rows: usize,
@@ -123,10 +123,7 @@ impl Similarity {
                 if (s - mirrored).abs() > 1e-6 * s.max(mirrored) {
                     return Err(format(
                         source,
-                        format!(
-                            "{}, but {mirrored} the other way round; similarities are symmetric",
-                            entry()
-                        ),
+                        format!("{}, but its transpose is {mirrored}; similarities are symmetric", entry()),
                     ));
                 }
             }
@@ -140,7 +137,7 @@ fn check_square(source: &str, rows: usize, columns: usize) -> Result<()> {
         return Err(format(source, format!("a similarity matrix is square, this one is {rows} x {columns}")));
     }
     if rows > MAX_POINTS {
-        return Err(format(source, format!("{rows} points are more than this version takes ({MAX_POINTS})")));
+        return Err(format(source, format!("{rows} points are more than the limit of {MAX_POINTS}")));
     }
     Ok(())
 }

@@ -1,21 +1,21 @@
-//! How a text file is laid out, guessed from its first lines: what stands between cells, and whether there is a header.
+//! Detects the delimiter and the header of a text file from its first records.
 
 use super::number::{Cell, cell};
 
-/// What stands between two cells.
+/// What separates two cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Delimiter {
-    /// One such byte.
+    /// This byte.
     Byte(u8),
     /// One blank or more (spaces and tabs), also at the ends of a line.
     Blanks,
 }
 
-/// Lines looked at.
+/// Records examined: enough to outvote a few odd ones, at no noticeable cost.
 const SAMPLE: usize = 64;
 
-/// The candidate that cuts the most lines into the same number of cells, more than one. On a tie the rarer character
-/// wins: a semicolon file may hold decimal commas, any file may hold blanks.
+/// The candidate that splits the most lines into the same number of cells, more than one. A tie goes to the rarer
+/// character: a semicolon file may contain decimal commas, any file may contain blanks.
 pub(crate) fn delimiter(sample: &[&[u8]]) -> Delimiter {
     let candidates =
         [Delimiter::Byte(b'\t'), Delimiter::Byte(b';'), Delimiter::Byte(b','), Delimiter::Blanks];
@@ -25,7 +25,7 @@ pub(crate) fn delimiter(sample: &[&[u8]]) -> Delimiter {
         counts.sort_unstable();
         let agreeing =
             counts.chunk_by(|a, b| a == b).filter(|same| same[0] > 1).map(<[usize]>::len).max().unwrap_or(0);
-        // More than half must agree: a blank in a name here and there does not make a column.
+        // More than half must agree: an occasional blank in a name does not make a column.
         if agreeing > best.0 && 2 * agreeing > sample.len() {
             best = (agreeing, candidate);
         }
@@ -69,7 +69,7 @@ pub(crate) fn record_len(bytes: &[u8]) -> usize {
     bytes.len()
 }
 
-/// Whether a quote after this byte opens a quoted cell; after a closing quote it stands for a quote within.
+/// Whether a quote after this byte opens a quoted cell; after a closing quote it is an escaped quote.
 fn opens(before: Option<u8>) -> bool {
     before.is_none_or(|b| b",;\t \n\"".contains(&b))
 }
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn delimiters() {
+    fn delimiter_is_the_one_most_lines_agree_on() {
         let sniff = |text: &str| delimiter(&text.lines().map(str::as_bytes).collect::<Vec<_>>());
         assert_eq!(sniff("1.0, 2.0\n3.0, 4.0"), Delimiter::Byte(b','));
         assert_eq!(sniff("1,5;2,5;3,5\n1,5;2,5;3,5"), Delimiter::Byte(b';'));
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn headers() {
+    fn header_is_text_above_numbers() {
         let rows = |text: &str| -> Vec<Vec<String>> {
             text.lines().map(|l| l.split(',').map(String::from).collect()).collect()
         };

@@ -1,27 +1,28 @@
-//! Delimited text → [`Frame`], in parallel. One pass over the bytes counts rows, so that all numbers are written
-//! straight to their place; the second pass parses. The text is held once, the numbers once.
+//! Delimited text → [`Frame`], in parallel. The first pass counts the rows of each chunk, the second parses each chunk
+//! straight into its part of the matrix. Memory: the text once and the numbers once.
 
 use rayon::prelude::*;
 
 use super::number::{Cell, cell, short_decimal};
 use super::sniff::{self, Delimiter};
-use super::{MAX_WIDTH, quoted};
+use super::{MAX_WIDTH, quoted_text};
 use crate::error::{DataError, Place, Result, format};
 use crate::frame::{Frame, Lines, TextColumn, numbered_names};
 use crate::table::Values;
 
-/// Bytes of text that are worth a task of their own.
+/// Bytes of text per task.
 const CHUNK: usize = 1 << 20;
 
-/// What was found out about a text file before its rows are read.
+/// The layout of a text file, detected before its rows are read.
 pub(crate) struct Layout {
     pub delimiter: Delimiter,
     pub has_header: bool,
     pub names: Vec<String>,
-    /// Where the rows begin, in bytes and in lines (from 1).
+    /// Byte offset of the first row.
     pub start: usize,
+    /// Line of the first row, from 1.
     pub first_line: usize,
-    /// Where the header begins; `start` when there is none.
+    /// Byte offset of the header; `start` when there is none.
     pub header_start: usize,
 }
 
@@ -30,7 +31,7 @@ pub(crate) fn read(mut bytes: Vec<u8>, source: &str, header: Option<bool>) -> Re
     let layout = layout(&mut bytes, source, header)?;
     let body = &bytes[layout.start..];
     let parsed = if memchr::memchr(b'"', body).is_some() {
-        quoted::parse(body, source, &layout)?
+        quoted_text::parse(body, source, &layout)?
     } else {
         parse(body, source, &layout)?
     };
@@ -56,13 +57,13 @@ pub(crate) struct Parsed {
     pub lines: Lines,
 }
 
-/// Finds the delimiter, the header and the first row. Bare carriage returns become line ends on the way.
+/// Detects the delimiter, the header and the first row. In a text without line feeds, carriage returns become line feeds.
 pub(crate) fn layout(bytes: &mut [u8], source: &str, header: Option<bool>) -> Result<Layout> {
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         return Err(format(source, "is UTF-16 text; save it as UTF-8"));
     }
     if memchr::memchr(0, &bytes[..bytes.len().min(1 << 16)]).is_some() {
-        return Err(format(source, "is not text (it holds zero bytes); name its format with --format"));
+        return Err(format(source, "is not text (it contains zero bytes); give its format with --format"));
     }
     if memchr::memchr(b'\n', bytes).is_none() {
         bytes.iter_mut().filter(|b| **b == b'\r').for_each(|b| *b = b'\n');
@@ -95,7 +96,7 @@ pub(crate) fn layout(bytes: &mut [u8], source: &str, header: Option<bool>) -> Re
     let has_header = header.unwrap_or_else(|| sniff::has_header(first, rest));
     let width = if has_header { rest.first().map_or(first.len(), Vec::len) } else { first.len() };
     if width > MAX_WIDTH {
-        return Err(format(source, format!("{width} columns are more than a table has ({MAX_WIDTH})")));
+        return Err(format(source, format!("{width} columns are more than the limit of {MAX_WIDTH}")));
     }
     let header_start = start;
     if !has_header {
@@ -134,7 +135,7 @@ fn unquote(cell: &[u8]) -> String {
     String::from_utf8_lossy(inner).replace("\"\"", "\"")
 }
 
-/// The first pass: rows of a chunk, its lines, and where empty lines come between.
+/// The result of the first pass over a chunk: rows, lines, and the positions of blank lines.
 struct Count {
     rows: usize,
     lines: usize,
@@ -164,7 +165,7 @@ fn parse(body: &[u8], source: &str, layout: &Layout) -> Result<Parsed> {
         row: place(row),
         problem: crate::error::ragged(got, width),
     };
-    // A row of `width` cells takes at least `width` bytes; fewer bytes than that mean a short row, and no allocation.
+    // A row of `width` cells takes at least `width` bytes. With fewer bytes some row is too short: nothing is allocated.
     if n.checked_mul(width).is_none_or(|cells| cells > body.len() + 1) {
         let rows = body.split(|b| *b == b'\n').filter(|line| !is_blank(line, layout.delimiter));
         let mut counted = rows.map(|line| sniff::cells(line, layout.delimiter).len()).enumerate();
@@ -202,7 +203,7 @@ fn parse(body: &[u8], source: &str, layout: &Layout) -> Result<Parsed> {
     Ok(Parsed { n, values, text, lines })
 }
 
-/// Cuts the text at line ends into pieces of about [`CHUNK`] bytes.
+/// Splits the text at line ends into chunks of about [`CHUNK`] bytes.
 fn chunks(body: &[u8]) -> Vec<&[u8]> {
     let mut chunks = Vec::new();
     let mut rest = body;
@@ -218,7 +219,7 @@ fn chunks(body: &[u8]) -> Vec<&[u8]> {
     chunks
 }
 
-/// A line without a cell. Where tabs stand between cells, a line of tabs is a row of gaps.
+/// Whether a line has no cells. In a tab-separated file a line of tabs is a row of missing cells.
 pub(crate) fn is_blank(line: &[u8], delimiter: Delimiter) -> bool {
     line.iter().all(|&b| b == b' ' || b == b'\r' || (b == b'\t' && delimiter != Delimiter::Byte(b'\t')))
 }
@@ -242,7 +243,7 @@ fn count(chunk: &[u8], delimiter: Delimiter) -> Count {
 /// The text cells of a chunk by column, or the first ragged row: (row within the chunk, its number of cells).
 type ChunkText = std::result::Result<Vec<Option<TextColumn>>, (usize, usize)>;
 
-/// Parses a chunk, its numbers straight to their place.
+/// Parses a chunk into its part of the matrix.
 fn parse_chunk(
     chunk: &[u8],
     out: &mut [f64],

@@ -1,10 +1,10 @@
-//! Matrices for NumPy, SciPy and Matrix Market.
+//! Matrices in the formats of NumPy, SciPy and Matrix Market.
 
 use std::io::{Result, Seek, Write};
 
-/// A number that .npy files hold.
+/// An element type of .npy files.
 pub trait Element: Copy + Sync + Into<f64> {
-    /// NumPy's name of the type, little-endian.
+    /// NumPy's type descriptor, little-endian.
     const DESCR: &'static str;
     /// Writes the number, little-endian.
     fn write(self, out: &mut impl Write) -> Result<()>;
@@ -24,10 +24,10 @@ impl Element for f64 {
     }
 }
 
-/// A borrowed sparse matrix, its rows compressed.
+/// A borrowed sparse matrix in CSR form.
 #[derive(Debug, Clone, Copy)]
 pub struct Csr<'a, T> {
-    /// Columns; there are as many rows as `indptr` says.
+    /// Number of columns.
     pub columns: usize,
     /// Where each row begins; rows + 1 numbers.
     pub indptr: &'a [usize],
@@ -80,7 +80,7 @@ pub fn npy<T: Element>(out: &mut impl Write, values: &[T], shape: &[usize]) -> R
 /// A sparse matrix as `scipy.sparse.load_npz` reads it.
 pub fn csr_npz<T: Element>(out: impl Write + Seek, matrix: &Csr<'_, T>) -> Result<()> {
     let mut zip = zip::ZipWriter::new(out);
-    // Level 1: the indices of a kernel shrink well at any level, and time goes up steeply.
+    // Level 1: the indices of a kernel compress well at any level, and higher levels are much slower.
     let options = zip::write::SimpleFileOptions::default()
         .compression_method(zip::CompressionMethod::Deflated)
         .compression_level(Some(1))

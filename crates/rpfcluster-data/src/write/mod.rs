@@ -1,7 +1,6 @@
-//! Writers. Each formats onto anything that can be written to; [`to_file`] makes sure that a file is written whole or
-//! not at all.
+//! Writers. Each one writes to any [`Write`]; [`to_file`] replaces a file atomically.
 
-mod append;
+mod column;
 mod matrix;
 mod text;
 
@@ -14,25 +13,31 @@ use std::path::Path;
 
 use crate::error::{Result, file};
 
-pub use append::append_column;
+pub use column::append_column;
 pub use matrix::{Csr, Element, csr_mtx, csr_npz, npy};
 pub use text::{labels_csv, numbers_csv};
 
 #[cfg(feature = "parquet")]
 pub use parquet::csr_parquet;
 
-/// Where a writer writes: buffered, and seekable for the formats that need it.
+/// Refuses: this build does not write Parquet.
+#[cfg(not(feature = "parquet"))]
+pub fn csr_parquet<T: Element>(_: impl Write + Send, _: &Csr<'_, T>) -> std::io::Result<()> {
+    Err(std::io::Error::other("this build does not write Parquet; build with the cargo feature `parquet`"))
+}
+
+/// What [`to_file`] hands to a writer: buffered, and seekable for the formats that need it.
 pub type Output<'a> = BufWriter<&'a mut File>;
 
-/// Writes a file through a temporary one beside it, renamed at the end; on an error nothing is left and a file that
-/// stood there stands unchanged. Devices and pipes are written to directly.
+/// Writes a file atomically: to a temporary file in the same folder, renamed at the end. After an error an existing file
+/// is unchanged and no temporary file is left. Devices and pipes are written directly.
 pub fn to_file(
     path: impl AsRef<Path>,
     write: impl FnOnce(&mut Output<'_>) -> std::io::Result<()>,
 ) -> Result<()> {
     let path = path.as_ref();
     let failed = |e: std::io::Error| file(path, &e);
-    // A link stays a link: its target is replaced.
+    // A symbolic link stays; its target is replaced.
     let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     if std::fs::metadata(&target).is_ok_and(|m| !m.is_file() && !m.is_dir()) {
         let mut device = std::fs::OpenOptions::new().write(true).open(&target).map_err(failed)?;
@@ -50,7 +55,7 @@ pub fn to_file(
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // As for any new file, less the user's umask; temporary files are otherwise private.
+        // The permissions of a new file (umask applies); by default a temporary file is private.
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
     let mut temporary = builder.tempfile_in(folder).map_err(failed)?;

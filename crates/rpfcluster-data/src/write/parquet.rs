@@ -1,45 +1,73 @@
-//! A sparse matrix as a table of its entries: columns `i`, `j` (from 0) and `s`.
+//! A sparse matrix as a Parquet table of its entries: columns `i`, `j` (from 0) and `s`.
 
 use std::io::{Error, Result, Write};
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt32Array};
-use arrow_schema::{DataType, Field, Schema};
-use parquet::arrow::ArrowWriter;
-use parquet::basic::{Compression, ZstdLevel};
+use parquet::basic::{Compression, LogicalType, Repetition, Type as PhysicalType, ZstdLevel};
+use parquet::data_type::{DoubleType, Int32Type};
+use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::Type;
 
 use super::matrix::{Csr, Element};
 
-/// Entries a batch.
-const BATCH: usize = 1 << 20;
+/// Entries per row group: what the readers of other libraries take at once.
+const GROUP: usize = 1 << 20;
 
 /// Writes every stored entry.
 pub fn csr_parquet<T: Element>(out: impl Write + Send, matrix: &Csr<'_, T>) -> Result<()> {
-    let schema = Arc::new(Schema::new(vec![
-        Field::new("i", DataType::UInt32, false),
-        Field::new("j", DataType::UInt32, false),
-        Field::new("s", DataType::Float64, false),
-    ]));
     let compression = Compression::ZSTD(ZstdLevel::try_new(1).map_err(Error::other)?);
     let properties = WriterProperties::builder().set_compression(compression).build();
-    let mut writer = ArrowWriter::try_new(out, schema.clone(), Some(properties)).map_err(Error::other)?;
+    let schema = schema().map_err(Error::other)?;
+    let mut file =
+        SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties)).map_err(Error::other)?;
     let mut entries = matrix.entries().peekable();
     while entries.peek().is_some() {
-        let (mut is, mut js, mut ss) = (Vec::new(), Vec::new(), Vec::new());
-        for (i, j, at) in entries.by_ref().take(BATCH) {
-            is.push(i as u32);
-            js.push(j);
-            ss.push(matrix.data.get(at).copied().map_or(0.0, Into::into));
+        let (mut rows, mut columns, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        for (i, j, at) in entries.by_ref().take(GROUP) {
+            rows.push(i as u32 as i32);
+            columns.push(j as i32);
+            values.push(matrix.data.get(at).copied().map_or(0.0, Into::into));
         }
-        let columns: Vec<ArrayRef> = vec![
-            Arc::new(UInt32Array::from(is)),
-            Arc::new(UInt32Array::from(js)),
-            Arc::new(Float64Array::from(ss)),
-        ];
-        let batch = RecordBatch::try_new(schema.clone(), columns).map_err(Error::other)?;
-        writer.write(&batch).map_err(Error::other)?;
+        write_group(&mut file, &rows, &columns, &values).map_err(Error::other)?;
     }
-    writer.close().map_err(Error::other)?;
+    file.close().map_err(Error::other)?;
+    Ok(())
+}
+
+/// Row and column numbers are stored as 32 bits and marked unsigned.
+fn schema() -> std::result::Result<Type, ParquetError> {
+    let field = |name: &str, kind: PhysicalType, logical: Option<LogicalType>| {
+        let builder = Type::primitive_type_builder(name, kind).with_repetition(Repetition::REQUIRED);
+        builder.with_logical_type(logical).build().map(Arc::new)
+    };
+    let unsigned = || Some(LogicalType::integer(32, false));
+    let fields = vec![
+        field("i", PhysicalType::INT32, unsigned())?,
+        field("j", PhysicalType::INT32, unsigned())?,
+        field("s", PhysicalType::DOUBLE, None)?,
+    ];
+    Type::group_type_builder("entries").with_fields(fields).build()
+}
+
+fn write_group<W: Write + Send>(
+    file: &mut SerializedFileWriter<W>,
+    rows: &[i32],
+    columns: &[i32],
+    values: &[f64],
+) -> std::result::Result<(), ParquetError> {
+    let mut group = file.next_row_group()?;
+    for integers in [rows, columns] {
+        if let Some(mut column) = group.next_column()? {
+            column.typed::<Int32Type>().write_batch(integers, None, None)?;
+            column.close()?;
+        }
+    }
+    if let Some(mut column) = group.next_column()? {
+        column.typed::<DoubleType>().write_batch(values, None, None)?;
+        column.close()?;
+    }
+    group.close()?;
     Ok(())
 }

@@ -1,8 +1,8 @@
-//! CSV: labels, and matrices of numbers. Numbers are written in the shortest form that reads back to the same bits.
+//! CSV files of labels and of numbers. Numbers have the shortest form that reads back to the same bits.
 
 use std::io::{Result, Write};
 
-/// `row,cluster` and perhaps `confidence`. `rows` are the 1-based input rows; `None` means 1, 2, 3, …
+/// Columns `row`, `cluster` and, if given, `confidence`. `rows` are the 1-based input rows; `None` means 1, 2, 3, …
 pub fn labels_csv(
     out: &mut impl Write,
     rows: Option<&[usize]>,

@@ -1,11 +1,11 @@
-//! Which column is meant: by name, by 1-based number, or by a range of numbers. A name wins over a number.
+//! Column references: by name, by 1-based number or by a range of numbers. A name takes precedence over a number.
 
 use std::str::FromStr;
 
 use crate::error::{DataError, Result, excerpt};
 use crate::frame::Frame;
 
-/// A column as the user wrote it: `species`, `5`, or, where several may stand, `3-7`.
+/// A column as the user writes it: `species`, `5` or, where several are allowed, `3-7`.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ColumnRef(pub String);
 
@@ -30,8 +30,8 @@ impl From<&str> for ColumnRef {
 }
 
 impl ColumnRef {
-    /// The one column meant, from 0.
-    pub fn resolve_one(&self, frame: &Frame) -> Result<usize> {
+    /// The column referred to, from 0; an error when there are several.
+    pub(crate) fn resolve_one(&self, frame: &Frame) -> Result<usize> {
         match self.resolve(frame)?.as_slice() {
             [one] => Ok(*one),
             _ => Err(DataError::Option {
@@ -41,7 +41,7 @@ impl ColumnRef {
         }
     }
 
-    /// The columns meant, from 0.
+    /// The columns referred to, from 0.
     pub fn resolve(&self, frame: &Frame) -> Result<Vec<usize>> {
         let wanted = self.0.as_str();
         let named: Vec<usize> = if frame.has_header() {
@@ -55,7 +55,7 @@ impl ColumnRef {
             _ => {
                 let places: Vec<String> = named.iter().map(|i| (i + 1).to_string()).collect();
                 let problem =
-                    format!("stands there more than once (columns {}); give its number", places.join(", "));
+                    format!("occurs more than once (columns {}); give its number", places.join(", "));
                 return Err(self.error(frame, problem));
             }
         }
@@ -67,15 +67,15 @@ impl ColumnRef {
             if from >= 1 && from <= to && to <= frame.width() {
                 return Ok((from - 1..to).collect());
             }
-            return Err(self.error(frame, format!("is not there; the columns are 1 to {}", frame.width())));
+            return Err(self.error(frame, format!("does not exist; the columns are 1 to {}", frame.width())));
         }
         let problem = if frame.has_header() {
             match close_names(wanted, frame.names()).as_slice() {
-                [] => format!("is not there; the columns are {}", listed(frame.names())),
-                close => format!("is not there; did you mean {}?", close.join(" or ")),
+                [] => format!("does not exist; the columns are {}", listed(frame.names())),
+                close => format!("does not exist; did you mean {}?", close.join(" or ")),
             }
         } else {
-            format!("is not there: the file names no columns; give a number from 1 to {}", frame.width())
+            format!("does not exist: the file names no columns; give a number from 1 to {}", frame.width())
         };
         Err(self.error(frame, problem))
     }
@@ -89,7 +89,7 @@ impl ColumnRef {
     }
 }
 
-/// The columns several references mean, in order; one named twice is an error.
+/// The columns that several references mean, in order; a repeated column is an error.
 pub(crate) fn resolve_all(frame: &Frame, refs: &[ColumnRef]) -> Result<Vec<usize>> {
     let mut columns = Vec::new();
     for r in refs {
@@ -112,7 +112,7 @@ fn listed(names: &[String]) -> String {
     shown.join(", ")
 }
 
-/// Up to three names within a third of the letters, the closest first.
+/// Up to three names within an edit distance of a third of the letters, the closest first.
 pub(crate) fn close_names(wanted: &str, names: &[String]) -> Vec<String> {
     let lower = wanted.to_lowercase();
     let allowed = (lower.chars().count() / 3).max(1);
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn edit_distance() {
+    fn edit_distance_counts_insertions_deletions_and_changes() {
         assert_eq!(distance("kitten", "sitting"), 3);
         assert_eq!(distance("", "abc"), 3);
         assert_eq!(distance("abc", "abc"), 0);

@@ -1,5 +1,5 @@
-//! Delimited text with quoted cells, through the csv crate: slower, but a delimiter or a line end inside quotes is no
-//! delimiter and no line end.
+//! Delimited text with quoted cells, parsed by the csv crate. Slower than the parser of plain text, but delimiters and
+//! line ends inside quotes belong to the cell.
 
 use super::number::{Cell, cell};
 use super::sniff::Delimiter;
@@ -7,7 +7,7 @@ use super::text::{Layout, Parsed};
 use crate::error::{DataError, Place, Result, format};
 use crate::frame::{Lines, TextColumn};
 
-/// Parses the rows of a text that holds quotes.
+/// Parses the rows of a text that contains quotes.
 pub(crate) fn parse(body: &[u8], source: &str, layout: &Layout) -> Result<Parsed> {
     let width = layout.names.len();
     let delimiter = match layout.delimiter {
@@ -23,7 +23,7 @@ pub(crate) fn parse(body: &[u8], source: &str, layout: &Layout) -> Result<Parsed
     let mut n = 0;
     let mut skipped = 0;
     while reader.read_byte_record(&mut record).map_err(|e| format(source, e.to_string()))? {
-        // Cells between runs of blanks are no cells.
+        // Between consecutive blanks there is no cell.
         let blanks = layout.delimiter == Delimiter::Blanks;
         let cells = record.iter().filter(|c| !(blanks && c.is_empty()));
         let got = cells.clone().count();

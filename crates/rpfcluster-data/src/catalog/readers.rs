@@ -1,4 +1,4 @@
-//! The data sets that are no plain table: records over several lines, labels apart or derived, images.
+//! Readers of the data sets that are not plain tables: multi-line records, separate or derived labels, images.
 
 use crate::error::{DataError, Place, Result, format};
 use crate::frame::{Frame, numbered_names};
@@ -39,20 +39,20 @@ pub(super) fn robot(parts: Vec<(String, Vec<u8>)>) -> Result<Table> {
         if line.starts_with(char::is_whitespace) {
             let before = values.len();
             for cell in line.split_whitespace() {
-                values.push(cell.parse().map_err(|_| bad(at, "6 numbers should stand here"))?);
+                values.push(cell.parse().map_err(|_| bad(at, "expected 6 numbers"))?);
             }
             if values.len() != before + 6 {
-                return Err(bad(at, "6 numbers should stand here"));
+                return Err(bad(at, "expected 6 numbers"));
             }
         } else {
             if values.len() != 90 * names.len() {
-                return Err(bad(at, "the record above has not 15 lines"));
+                return Err(bad(at, "the record above does not have 15 lines"));
             }
             names.push(line.trim().to_string());
         }
     }
     if names.is_empty() || values.len() != 90 * names.len() {
-        return Err(format(&source, "the last record has not 15 lines"));
+        return Err(format(&source, "the last record does not have 15 lines"));
     }
     Ok(table(source, Values::F64(values), 90, Labels::from_names(&names)))
 }
@@ -104,11 +104,12 @@ fn median(values: &[f64]) -> f64 {
 pub(super) fn mnist(parts: &[(String, Vec<u8>)]) -> Result<Table> {
     let mut values = Vec::new();
     let mut names = Vec::new();
-    for pair in parts.chunks_exact(2) {
-        let images = idx(&pair[0], 2051, 3)?;
-        let labels = idx(&pair[1], 2049, 1)?;
+    let (pairs, _) = parts.as_chunks::<2>();
+    for [(images_source, images), (labels_source, labels)] in pairs {
+        let images = idx(images_source, images, 2051, 3)?;
+        let labels = idx(labels_source, labels, 2049, 1)?;
         if images.len() != labels.len() * 784 {
-            return Err(format(&pair[1].0, "the number of labels is not that of images"));
+            return Err(format(labels_source, "the number of labels does not match the number of images"));
         }
         values.extend(images.iter().map(|b| f32::from(*b)));
         names.extend(labels.iter().map(u8::to_string));
@@ -117,18 +118,18 @@ pub(super) fn mnist(parts: &[(String, Vec<u8>)]) -> Result<Table> {
     Ok(table(source, Values::F32(values), 784, Labels::from_names(&names)))
 }
 
-/// The bytes of an idx file after its header: a magic number and one size a dimension, big-endian.
-fn idx((source, bytes): &(String, Vec<u8>), magic: u32, dimensions: usize) -> Result<&[u8]> {
+/// The bytes of an idx file after its header, which is a magic number and one size per dimension, big-endian.
+fn idx<'a>(source: &str, bytes: &'a [u8], magic: u32, dimensions: usize) -> Result<&'a [u8]> {
     let (words, _) = bytes.as_chunks::<4>();
     let mut words = words.iter().map(|w| u32::from_be_bytes(*w));
     if words.next() != Some(magic) {
-        return Err(format(source, format!("is no idx file with magic number {magic}")));
+        return Err(format(source, format!("is not an idx file with magic number {magic}")));
     }
     let sizes: Vec<usize> = words.take(dimensions).map(|s| s as usize).collect();
     let count = sizes.iter().try_fold(1usize, |product, s| product.checked_mul(*s));
     let data = bytes.get(4 * (dimensions + 1)..).unwrap_or_default();
     if sizes.len() != dimensions || count != Some(data.len()) {
-        return Err(format(source, "the sizes in its header are not those of its contents"));
+        return Err(format(source, "the sizes in the header do not match the contents"));
     }
     Ok(data)
 }

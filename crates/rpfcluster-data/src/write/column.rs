@@ -1,4 +1,7 @@
-//! `--append`: the rows of a text table as they were written, with one more column. Lines without data are left out.
+//! `--append`: copies a text table with one column added. Lines without data are dropped.
+//!
+//! The file is read and decompressed a second time. Keeping its text during the whole fit would cost about as much
+//! memory as the numbers.
 
 use std::io::Write;
 use std::path::Path;
