@@ -27,6 +27,6 @@ choosing: $(BENCH_VENV)/built ## the choice without labels on every data set (ho
 rates: ## rates of the inner loops against the machine's own
 	$(CARGO) run --release --locked -p rpfcluster --example rates
 
-instructions: ## instructions of the hot paths against the counts that are kept (needs valgrind)
-	$(CARGO) build --release --locked -p rpfcluster --example instructions
-	$(PYTHON) bench/instructions.py $(ARGS)
+instructions: binary ## compare instructions of the hot paths with the counts kept (needs valgrind)
+	@status=0; sh .ci/needs valgrind avx2 || status=$$?; \
+	case $$status in 0) $(PYTHON) bench/instructions.py $(ARGS) ;; 3) ;; *) exit $$status ;; esac
