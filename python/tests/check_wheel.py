@@ -1,9 +1,9 @@
 """Check distributions of the package as a user gets them.
 
-``python check_wheel.py [--build] FILE ... [INTERPRETER ...]``; ``make wheelcheck`` and ``make sdistcheck`` run it. A wheel
-is installed with its dependencies in a fresh environment of each interpreter and must give the known labels. The contents
-of a source distribution are compared with the checkout; with ``--build`` it is installed like a wheel too. Not a pytest
-module: it must not see what pytest's own environment has.
+``python check_wheel.py [--build] FILE ... [INTERPRETER ...]``; ``make wheelcheck`` and ``make sdistcheck`` run it. A
+wheel is installed with its dependencies in a fresh environment of each interpreter and must give the known labels.
+The contents of a source distribution are compared with the checkout; with ``--build`` it is installed like a wheel
+too. Not a pytest module: it must not see what pytest's own environment has.
 """
 
 import subprocess
@@ -88,7 +88,10 @@ def check_sdist(sdist: Path) -> None:
     crates = {name.split("/")[1] for name in packed if name.startswith("crates/")}
     assert "rpfcluster-py" in crates, f"{sdist.name} has no native module"
     wanted = ["Cargo.lock", "Cargo.toml", "LICENSE-APACHE", "LICENSE-MIT", "README.md", "pyproject.toml"]
-    folders = ["python/rpfcluster", *(f"crates/{crate}/{part}" for crate in crates for part in ("src", "data", "fonts"))]
+    folders = [
+        "python/rpfcluster",
+        *(f"crates/{crate}/{part}" for crate in crates for part in ("src", "data", "fonts")),
+    ]
     tracked = subprocess.run(
         ["git", "ls-files", "-z", *wanted, *folders], cwd=ROOT, capture_output=True, text=True, check=True
     )
