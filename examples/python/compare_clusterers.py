@@ -53,9 +53,9 @@ def main(picture: str | None = None, n_samples: int = 600) -> dict[str, dict[str
                 if seed == SEEDS[0]:
                     panels[name, title] = (X, labels, score, time.perf_counter() - begun)
     titles = list(algorithms(2, 0))
-    print(" " * 12 + "".join(f"{title:>16}" for title in titles))
+    print(" " * 12 + "".join(f"{title:>14}" for title in titles))
     for name, scores in found.items():
-        print(f"{name:12}" + "".join(f"{np.mean(scores[t]):8.2f} (≥ {min(scores[t]):.2f})" for t in titles))
+        print(f"{name:12}" + "".join(f"{f'{np.mean(scores[t]):.2f} ({min(scores[t]):.2f})':>14}" for t in titles))
     if picture is not None:
         draw(panels, titles, picture)
     return found
