@@ -1,7 +1,5 @@
-# Tasks of the Python package. The main Makefile includes this file; on its own it works as
-# `make -f python/python.mk pytest`.
+# Tasks of the Python package. The main Makefile includes this file.
 
-CARGO ?= cargo
 PYTHON ?= python3
 # Interpreters the wheel is tested with; several of them fill the table of docs/python-figures.md.
 PYTHONS ?= $(PYTHON)
@@ -41,7 +39,7 @@ wheel: $(VENV)/installed ## build the wheel into dist/, for Python 3.10 and late
 
 sdist: $(VENV)/installed ## build the source distribution into dist/
 	rm -f dist/*.tar.gz
-	$(BIN)/maturin sdist --quiet --out dist
+	$(BIN)/maturin sdist --out dist
 
 wheelcheck: wheel sdist ## check contents, size and tag; known labels from the wheel in fresh environments
 	$(BIN)/python python/tests/check_wheel.py dist/*.tar.gz dist/*.whl $(PYTHONS)
