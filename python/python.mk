@@ -5,6 +5,7 @@ PYTHON ?= python3
 PYTHONS ?= $(PYTHON)
 VENV := .venv
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
+EXE := $(if $(filter Windows_NT,$(OS)),.exe)
 NATIVE_SOURCES := $(shell find crates \( -path '*/src/*' -o -name Cargo.toml \) -type f) Cargo.toml Cargo.lock
 
 .PHONY: python pytest pylint pydocs wheel sdist wheelcheck sdistcheck pypictures pyfigures
@@ -23,10 +24,11 @@ $(VENV)/built: $(VENV)/installed $(NATIVE_SOURCES)
 	VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --release --quiet --locked
 	touch $@
 
-# The command is built before: tests compare the package with it, and each test has a time limit.
+# The command is built before: tests compare the package with it, and each test has a time limit. Two processes, since
+# the tests of Ctrl-C mostly wait.
 pytest: $(VENV)/built binary ## test behaviour, scikit-learn's checks, docstrings, examples, models and labels of the command
 	@sh .ci/needs data || [ $$? -eq 3 ]
-	$(BIN)/python -m pytest $(ARGS)
+	RPF="$(abspath $(or $(CARGO_TARGET_DIR),target))/release/rpf$(EXE)" $(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
 pylint: $(VENV)/installed ## check layout, lints and types of the Python sources
 	$(BIN)/ruff check python examples bench
