@@ -24,11 +24,13 @@ $(VENV)/built: $(VENV)/installed $(NATIVE_SOURCES)
 	VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --release --quiet --locked
 	touch $@
 
-# The command is built before: tests compare the package with it, and each test has a time limit. Two processes, since
-# the tests of Ctrl-C mostly wait.
+# The command is built before: tests compare the package with it, and each test has a time limit. Tests of Ctrl-C measure
+# a second, so they run alone.
 pytest: $(VENV)/built binary ## test behaviour, scikit-learn's checks, docstrings, examples, models and labels of the command
 	@sh .ci/needs data || [ $$? -eq 3 ]
-	RPF="$(abspath $(or $(CARGO_TARGET_DIR),target))/release/rpf$(EXE)" $(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
+	RPF="$(abspath $(or $(CARGO_TARGET_DIR),target))/release/rpf$(EXE)" \
+		$(BIN)/python -m pytest -n 2 --dist worksteal --ignore python/tests/test_interrupt.py
+	$(BIN)/python -m pytest python/tests/test_interrupt.py
 
 pylint: $(VENV)/installed ## check layout, lints and types of the Python sources
 	$(BIN)/ruff check python examples bench

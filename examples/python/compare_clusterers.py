@@ -34,11 +34,14 @@ def algorithms(k: int, seed: int) -> dict[str, object]:
     }
 
 
-def main(picture: str | None = None, n_samples: int = 600) -> dict[str, dict[str, list[float]]]:
+def main(
+    picture: str | None = None, n_samples: int = 600, sets: tuple[str, ...] = tuple(SETS)
+) -> dict[str, dict[str, list[float]]]:
     """Cluster every set with every algorithm; print and return the adjusted Rand indices, one value per seed."""
     found: dict[str, dict[str, list[float]]] = {}
     panels = {}
-    for name, k in SETS.items():
+    for name in sets:
+        k = SETS[name]
         for seed in SEEDS:
             X, truth = make_shape(name, n_samples, random_state=seed)
             X = StandardScaler().fit_transform(X)
@@ -57,20 +60,20 @@ def main(picture: str | None = None, n_samples: int = 600) -> dict[str, dict[str
     for name, scores in found.items():
         print(f"{name:12}" + "".join(f"{f'{np.mean(scores[t]):.2f} ({min(scores[t]):.2f})':>14}" for t in titles))
     if picture is not None:
-        draw(panels, titles, picture)
+        draw(panels, sets, titles, picture)
     return found
 
 
-def draw(panels: dict, titles: list[str], picture: str) -> None:
+def draw(panels: dict, sets: tuple[str, ...], titles: list[str], picture: str) -> None:
     """Draw the grid: one row per data set, one column per algorithm."""
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(
-        len(SETS), len(titles), figsize=(2 * len(titles), 2 * len(SETS)), layout="constrained"
+        len(sets), len(titles), figsize=(2 * len(titles), 2 * len(sets)), layout="constrained"
     )
     colors = pyplot.get_cmap("tab10")
     box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1}
-    for row, name in enumerate(SETS):
+    for row, name in enumerate(sets):
         for column, title in enumerate(titles):
             X, labels, score, seconds = panels[name, title]
             ax = axes[row, column]

@@ -94,9 +94,11 @@ def test_the_default_choice_separates_spirals(tmp_path):
     assert (tmp_path / "tries.png").stat().st_size > 10_000
 
 
-@pytest.mark.timeout(300)  # 35 fits per algorithm with clusters to find, and 5 of noise
-def test_rpfcluster_finds_every_toy_set(tmp_path):
-    found = run("compare_clusterers", str(tmp_path / "grid.png"), n_samples=300)
+@pytest.mark.timeout(300)  # 20 fits of every algorithm
+def test_rpfcluster_finds_rings_spirals_and_chains(tmp_path):
+    sets = ("rings", "spirals", "chains", "noise")
+    found = run("compare_clusterers", str(tmp_path / "grid.png"), n_samples=300, sets=sets)
+    assert set(found) == set(sets)
     for name, scores in found.items():
         assert name == "noise" or over_seeds(scores["RPFCluster"]) > 0.9, (name, scores["RPFCluster"])
     assert (tmp_path / "grid.png").stat().st_size > 10_000
