@@ -27,9 +27,9 @@ choosing: $(BENCH_VENV)/built ## quality of the label-free choice on every data 
 rates: ## speed of the inner loops against the limits of the machine
 	$(CARGO) run --release --locked -p rpfcluster --example rates
 
-instructions: ## instruction counts of the hot paths against the stored ones (needs valgrind)
-	$(CARGO) build --release --locked -p rpfcluster --example instructions
-	$(PYTHON) bench/instructions.py $(ARGS)
+instructions: binary ## compare instructions of the hot paths with the counts kept (needs valgrind)
+	@status=0; sh .ci/needs valgrind avx2 || status=$$?; \
+	case $$status in 0) $(PYTHON) bench/instructions.py $(ARGS) ;; 3) ;; *) exit $$status ;; esac
 
 tables: ## write the tables of the pages from bench/results
 	$(PYTHON) bench/tables.py $(ARGS)

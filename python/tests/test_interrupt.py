@@ -12,6 +12,8 @@ import pytest
 
 from rpfcluster import RPForest
 
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot send Ctrl-C to one process")
+
 # A shell may start the tests with the signal ignored, which children inherit. The call is made again and again, so that
 # on no machine it ends before the signal comes.
 LONG = """

@@ -117,7 +117,10 @@ impl From<rpfcluster_reproduce::Error> for Failure {
 pub fn guarded(work: impl FnOnce() -> Outcome) -> ExitCode {
     static PLACE: Mutex<String> = Mutex::new(String::new());
     std::panic::set_hook(Box::new(|info| {
-        let what = info.payload_as_str().unwrap_or("no message").replace('\n', " ");
+        let payload = info.payload();
+        let text = payload.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+        let what = text.unwrap_or("no message").replace('\n', " ");
         let place = info.location().map_or_else(String::new, |l| format!(" at {}:{}", l.file(), l.line()));
         if let Ok(mut kept) = PLACE.lock() {
             *kept = format!("{what}{place}");

@@ -1,9 +1,9 @@
-// The report page in a real browser: it opens from a file without a request or a complaint, its views follow each other,
-// and names in the data stay text.
+// Tests of the report page in Chromium: it opens from a file without a network request or an error, its views are linked,
+// and names in the data are never interpreted as HTML.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { blobs, browser, colours, open, page, pixels, put, settled } from "./room.mjs";
+import { blobs, browser, colours, open, page, pixels, put, settled } from "./harness.mjs";
 
 let context, iris;
 
@@ -13,11 +13,12 @@ before(async () => {
 });
 after(() => context.close());
 
-async function quiet(url, look = async () => {}) {
+// Opens a page, runs `check` on it, and fails on any request or error.
+async function quiet(url, check = async () => {}) {
   const { tab, seen } = await open(context, url);
-  await look(tab);
+  await check(tab);
   await settled(tab);
-  assert.deepEqual(seen, { requests: [], complaints: [] });
+  assert.deepEqual(seen, { requests: [], errors: [] });
   await tab.close();
 }
 
@@ -28,7 +29,7 @@ const centre = async (tab, id) => {
   const box = await element.boundingBox();
   return [box.x + box.width / 2, box.y + box.height / 2, box];
 };
-// Moves the pointer over a canvas until something is under it.
+// Moves the pointer over a canvas until a tooltip appears.
 async function findPoint(tab, id, tip) {
   const [, , box] = await centre(tab, id);
   for (let y = 0.1; y < 0.95; y += 0.04) {
@@ -37,10 +38,10 @@ async function findPoint(tab, id, tip) {
       if (await tab.locator(`#${tip}`).isVisible()) return;
     }
   }
-  assert.fail(`nothing to point at in ${id}`);
+  assert.fail(`no tooltip anywhere on ${id}`);
 }
 
-test("the page has every part", () => quiet(iris.url, async (tab) => {
+test("every section of the page is visible", () => quiet(iris.url, async (tab) => {
   for (const id of ["number", "embedding", "similarity", "clusters", "typical", "silhouettes", "doubtful", "eigenvalues",
     "agreement", "chosen", "made"]) {
     assert.ok(await tab.locator(`#${id}`).isVisible(), id);
@@ -52,7 +53,7 @@ test("the page has every part", () => quiet(iris.url, async (tab) => {
   }
 }));
 
-test("the slider goes through numbers of clusters, and back", () => quiet(iris.url, async (tab) => {
+test("the slider changes the number of clusters and back", () => quiet(iris.url, async (tab) => {
   const seen = await Promise.all(["scatter", "heat", "silhouette"].map((id) => pixels(tab, id)));
   assert.equal(await tab.locator("#k-now").innerText(), "3");
   assert.ok(await tab.locator("#other").isHidden());
@@ -74,7 +75,7 @@ test("the slider goes through numbers of clusters, and back", () => quiet(iris.u
   assert.equal(await tab.locator("#k-now").innerText(), "2");
 }));
 
-test("what is pointed at in one view is marked in the others", () => quiet(iris.url, async (tab) => {
+test("a row under the pointer is marked in the other views", () => quiet(iris.url, async (tab) => {
   const [heat, silhouette] = [await pixels(tab, "heat"), await pixels(tab, "silhouette")];
   await findPoint(tab, "scatter", "tip");
   assert.match(await tab.locator("#tip").innerText(), /^row \d+, cluster \d/);
@@ -93,7 +94,7 @@ test("what is pointed at in one view is marked in the others", () => quiet(iris.
   assert.notEqual(await pixels(tab, "scatter"), scatter);
 }));
 
-test("rows are selected by table, by dragging, by heat map, and let go", () => quiet(iris.url, async (tab) => {
+test("rows are selected by table, drag and heat map, and deselected", () => quiet(iris.url, async (tab) => {
   const plain = await pixels(tab, "scatter");
   await tab.locator("#clusters button[data-cluster='1']").click();
   await settled(tab);
@@ -117,7 +118,7 @@ test("rows are selected by table, by dragging, by heat map, and let go", () => q
   assert.ok(await tab.locator("#selected").isVisible());
 }));
 
-test("axes, colours and orders are chosen", () => quiet(iris.url, async (tab) => {
+test("axes, colours and orders change the drawing", () => quiet(iris.url, async (tab) => {
   let last = await pixels(tab, "scatter");
   for (const [id, value] of [["by", "class"], ["by", "silhouette"], ["by", { label: "confidence" }], ["by", { label: "petal_width" }],
     ["x", { label: "sepal_length" }], ["y", { label: "petal_length" }]]) {
@@ -135,7 +136,7 @@ test("axes, colours and orders are chosen", () => quiet(iris.url, async (tab) =>
   assert.notEqual(await pixels(tab, "heat"), byClass);
 }));
 
-test("a keyboard is enough", () => quiet(iris.url, async (tab) => {
+test("every view works by keyboard and has a name", () => quiet(iris.url, async (tab) => {
   await tab.locator("#scatter").focus();
   await tab.keyboard.press("ArrowRight");
   await settled(tab);
@@ -149,10 +150,10 @@ test("a keyboard is enough", () => quiet(iris.url, async (tab) => {
   assert.match(await tab.locator("#heat-tip").innerText(), /similarity/);
   const unnamed = await tab.evaluate(() => [...document.querySelectorAll("canvas, svg, select, input, button")].filter((e) =>
     !e.closest("[hidden]") && !(e.getAttribute("aria-label") || e.textContent.trim() || (e.labels && e.labels.length))).length);
-  assert.equal(unnamed, 0, "every picture and control has a name");
+  assert.equal(unnamed, 0, "every canvas, drawing and control has a name");
 }));
 
-test("letters stand out by day and by night", () => quiet(iris.url, async (tab) => {
+test("text contrast is at least 4.5 in the light and the dark theme", () => quiet(iris.url, async (tab) => {
   const contrasts = () => tab.evaluate(() => {
     const read = (name) => {
       const e = document.body.appendChild(document.createElement("i"));
@@ -174,7 +175,7 @@ test("letters stand out by day and by night", () => quiet(iris.url, async (tab) 
   assert.ok(Math.min(...await contrasts()) >= 4.5, String(await contrasts()));
 }));
 
-test("a phone shows it without scrolling sideways, and so does paper", async () => {
+test("the page fits a phone and prints from the dark theme", async () => {
   const phone = await browser({ viewport: { width: 390, height: 800 }, isMobile: true, hasTouch: true });
   const { tab, seen } = await open(phone, iris.url);
   const [inner, whole] = await tab.evaluate(() => [innerWidth, document.documentElement.scrollWidth]);
@@ -183,18 +184,18 @@ test("a phone shows it without scrolling sideways, and so does paper", async () 
   await tab.locator("#legend button").first().tap();
   await settled(tab);
   assert.ok(await tab.locator("#selected").isVisible());
-  assert.deepEqual(seen, { requests: [], complaints: [] });
+  assert.deepEqual(seen, { requests: [], errors: [] });
   await phone.close();
   const dark = await browser({ colorScheme: "dark" });
   const night = await open(dark, iris.url);
   const before = await pixels(night.tab, "silhouette");
   assert.ok((await night.tab.pdf({ format: "A4" })).length > 50_000);
   await settled(night.tab);
-  assert.equal(await pixels(night.tab, "silhouette"), before, "night again after printing");
+  assert.equal(await pixels(night.tab, "silhouette"), before, "the dark theme is back after printing");
   await dark.close();
 });
 
-test("names in the data stay text", async () => {
+test("names in the data are shown as text, not HTML", async () => {
   const bad = "<script>window.hacked = 1</script>", image = "<img src=x onerror=window.hacked=2>";
   const end = "</script><script>alert(1)</script>";
   const rows = Array.from({ length: 90 }, (_, i) => `${(i % 3) * 9 + i / 50},${i % 7},"${[bad, image, end][i % 3]}"`);
@@ -211,7 +212,7 @@ test("names in the data stay text", async () => {
   });
 });
 
-test("a search over settings is a map on its page", async () => {
+test("the page of a sweep shows its map", async () => {
   const sweep = page("sweep.html", "sweep", "iris.csv", "-k", "3", "--label", "species");
   await quiet(sweep.url, async (tab) => {
     assert.ok(await tab.locator("#sweep svg").isVisible());
@@ -219,7 +220,7 @@ test("a search over settings is a map on its page", async () => {
   });
 });
 
-test("odd data has a page that works", async () => {
+test("one row, one column and a precomputed matrix have a page without errors", async () => {
   put("two.csv", "1\n2\n");
   put("one.csv", "5,6\n");
   put("similar.csv", "1,0.9,0,0\n0.9,1,0.1,0\n0,0.1,1,0.8\n0,0,0.8,1\n");
@@ -229,10 +230,10 @@ test("odd data has a page that works", async () => {
   }
 });
 
-// A million rows by the quickest settings there are: the page is what is looked at here.
+// A million rows with the fastest settings: the page is tested here, not the clustering.
 const QUICK = ["--trees", "10", "--min-node", "50000", "--affinity", "linear", "--solver", "nystrom", "--landmarks", "40"];
 for (const [n, ...options] of [[50], [5000], [1_000_000, ...QUICK]]) {
-  test(`${n} rows: small, quick to open, and sampled where it says so`, async () => {
+  test(`the page of ${n} rows is below 5 MB, opens in 15 s and states its sample`, async () => {
     blobs("blobs.csv", n);
     const made = page("blobs.html", "cluster", "blobs.csv", "-k", "3", "-o", "l.csv", ...options);
     assert.ok(made.bytes < 5_000_000, `${made.bytes} bytes`);

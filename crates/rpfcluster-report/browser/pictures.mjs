@@ -1,7 +1,7 @@
-// The pictures of the report page that the documentation shows: `node pictures.mjs FOLDER`.
+// Takes the pictures of the report page for the documentation: `node pictures.mjs FOLDER`.
 
 import { join } from "node:path";
-import { browser, open, page, settled } from "./room.mjs";
+import { browser, open, page, settled } from "./harness.mjs";
 
 const folder = process.argv[2];
 const shot = (tab, name, options = {}) => tab.screenshot({ path: join(folder, `${name}.png`), ...options });
@@ -14,8 +14,8 @@ const part = async (tab, id, name) => {
 const iris = page("iris.html", "cluster", "iris.csv", "-k", "3", "--label", "species", "-o", "labels.csv");
 const sweep = page("sweep.html", "sweep", "iris.csv", "-k", "3", "--label", "species");
 
-const day = await browser({ colorScheme: "light", viewport: { width: 1180, height: 860 } });
-let { tab } = await open(day, iris.url);
+const light = await browser({ colorScheme: "light", viewport: { width: 1180, height: 860 } });
+let { tab } = await open(light, iris.url);
 await shot(tab, "report");
 await part(tab, "number", "report-number");
 await part(tab, "clusters", "report-clusters");
@@ -27,22 +27,22 @@ await tab.evaluate(() => { document.getElementById("selected").style.position = 
 await settled(tab);
 await tab.locator(".pair").nth(1).screenshot({ path: join(folder, "report-selected.png") });
 await tab.close();
-({ tab } = await open(day, sweep.url));
+({ tab } = await open(light, sweep.url));
 await part(tab, "sweep", "report-sweep");
 if (process.argv[3]) {
-  // For looking at the whole page, and at what a printer gets.
-  ({ tab } = await open(day, iris.url));
+  // A second argument adds the whole page and its printed form.
+  ({ tab } = await open(light, iris.url));
   await shot(tab, "whole", { fullPage: true });
   await tab.pdf({ path: join(folder, "print.pdf"), format: "A4", margin: { top: "1cm", bottom: "1cm", left: "1cm", right: "1cm" } });
 }
-await day.close();
+await light.close();
 
-const night = await browser({ colorScheme: "dark", viewport: { width: 1180, height: 860 } });
-({ tab } = await open(night, iris.url));
+const dark = await browser({ colorScheme: "dark", viewport: { width: 1180, height: 860 } });
+({ tab } = await open(dark, iris.url));
 await tab.evaluate(() => window.scrollTo({ top: document.getElementById("embedding").offsetTop - 30, behavior: "instant" }));
 await settled(tab);
 await shot(tab, "report-dark");
-await night.close();
+await dark.close();
 
 const phone = await browser({ colorScheme: "light", viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true, deviceScaleFactor: 1 });
 ({ tab } = await open(phone, iris.url));

@@ -1,5 +1,5 @@
-// What the tests of the page and the pictures of the documentation share: a folder with data, pages made by `rpf`, and a
-// browser that is watched: what it asks of the network and what it complains of is written down.
+// Shared by the tests of the page and the pictures of the documentation: a temporary folder with data, pages written by
+// `rpf`, and a browser whose network requests and console errors are recorded.
 
 import { execFileSync } from "node:child_process";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from "node:fs";
@@ -18,8 +18,8 @@ process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 export const put = (name, text) => writeFileSync(join(folder, name), text);
 put("iris.csv", readFileSync(IRIS));
 
-// Numbers from 0 to 1, the same each time.
-function numbers(seed) {
+// Uniform numbers from 0 to 1 by a linear congruential generator, so that every run has the same data.
+function uniform(seed) {
   let state = seed >>> 0;
   return () => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
@@ -27,9 +27,9 @@ function numbers(seed) {
   };
 }
 
-// Three round groups of points, `n` in all.
+// Writes `n` rows in three round clusters.
 export function blobs(name, n) {
-  const next = numbers(n), file = openSync(join(folder, name), "w");
+  const next = uniform(n), file = openSync(join(folder, name), "w");
   let text = "width,height,weight\n";
   for (let i = 0; i < n; i++) {
     const group = i % 3, noise = () => (next() + next() + next() - 1.5) * 2;
@@ -40,7 +40,7 @@ export function blobs(name, n) {
   closeSync(file);
 }
 
-// Runs `rpf` in the folder and returns the page it wrote.
+// Runs `rpf` in the folder and returns the address and the size of the page it wrote.
 export function page(name, ...words) {
   execFileSync(RPF, [...words, "--report", name], { cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
   return { url: pathToFileURL(join(folder, name)).href, bytes: statSync(join(folder, name)).size };
@@ -49,7 +49,7 @@ export function page(name, ...words) {
 const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
   "--disable-component-update", "--disable-sync", "--force-color-profile=srgb"];
 
-// A browser of its own, with a profile that goes away.
+// Starts a browser with a temporary profile.
 export function browser(options = {}) {
   const profile = mkdtempSync(join(folder, "profile-"));
   return chromium.launchPersistentContext(profile, {
@@ -57,25 +57,25 @@ export function browser(options = {}) {
   });
 }
 
-// Opens a page and watches it.
+// Opens a page and records its requests and its errors, warnings and dialogs.
 export async function open(context, url) {
   const tab = await context.newPage();
-  const seen = { requests: [], complaints: [] };
+  const seen = { requests: [], errors: [] };
   tab.on("request", (request) => { if (request.url() !== url && !request.url().startsWith("data:")) seen.requests.push(request.url()); });
-  tab.on("console", (message) => { if (["error", "warning"].includes(message.type())) seen.complaints.push(message.text()); });
-  tab.on("pageerror", (error) => seen.complaints.push(String(error)));
-  tab.on("dialog", (dialog) => { seen.complaints.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
+  tab.on("console", (message) => { if (["error", "warning"].includes(message.type())) seen.errors.push(message.text()); });
+  tab.on("pageerror", (error) => seen.errors.push(String(error)));
+  tab.on("dialog", (dialog) => { seen.errors.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
   await tab.goto(url);
   await settled(tab);
   return { tab, seen };
 }
 
-// Until everything asked for is drawn.
+// Waits two animation frames: every drawing that was requested is then on the canvas.
 export const settled = (tab) => tab.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 
-// A number that changes when a canvas does, and how many colours it shows; read from a copy, since the browser complains
-// of reading a canvas that is drawn on.
-const looked = (tab, id) => tab.evaluate((id) => {
+// A hash of a canvas and the number of its colours. Reads a copy, since the browser warns when a canvas that is drawn on
+// is read.
+const summary = (tab, id) => tab.evaluate((id) => {
   const canvas = document.getElementById(id);
   const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
   copy.drawImage(canvas, 0, 0);
@@ -84,5 +84,5 @@ const looked = (tab, id) => tab.evaluate((id) => {
   for (const word of words) sum = (Math.imul(sum, 31) + word) | 0;
   return { sum, colours: new Set(words).size };
 }, id);
-export const pixels = async (tab, id) => (await looked(tab, id)).sum;
-export const colours = async (tab, id) => (await looked(tab, id)).colours;
+export const pixels = async (tab, id) => (await summary(tab, id)).sum;
+export const colours = async (tab, id) => (await summary(tab, id)).colours;
