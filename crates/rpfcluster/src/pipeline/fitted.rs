@@ -235,7 +235,9 @@ impl Fitted {
         let mut out = vec![0.0; codes.n() * width];
         let known = (self.loadings.as_slice(), self.totals.as_slice(), n);
         match self.setting.affinity {
-            AffinityParams::Linear => return Ok(extend::linear(&self.leaves, codes, &self.loadings, width)),
+            AffinityParams::Linear => {
+                return extend::linear(&self.leaves, codes, &self.loadings, width, observer);
+            }
             AffinityParams::TopK { top, power } => {
                 let table = powers(power, trees)?;
                 let found = self.leaves.top_k_of(codes, top, observer)?;

@@ -2,7 +2,7 @@
 
 use super::params::{AffinityParams, RpfCluster};
 use crate::error::{Error, Result};
-use crate::forest::ROUNDED_COLUMNS;
+use crate::forest::QUANTIZED_COLUMNS;
 use crate::label::refine;
 
 /// What a thread of the pool holds on tables of many rows: 2.1 MB were counted. A small table is charged by its rows.
@@ -26,7 +26,7 @@ impl RpfCluster {
         let leaves = n * 3 / min_node;
         let forest = n * t * 4 + leaves * t * (8 + width);
         // Large tables are projected for eight trees at a time, and rounded.
-        let rounded = if d <= ROUNDED_COLUMNS as u64 { n * (d + 2).next_multiple_of(16) * 2 } else { 0 };
+        let rounded = if d <= QUANTIZED_COLUMNS as u64 { n * (d + 2).next_multiple_of(16) * 2 } else { 0 };
         let growing = n * (4 + 8 * width) * threads as u64 + rounded;
         // Leaf numbers, the block solver's basis with three blocks, degrees and their roots; then either what a
         // product holds of the leaves of eight trees, or the vectors that are handed out.

@@ -4,8 +4,10 @@
 use rayon::prelude::*;
 
 use crate::eigen::Embedding;
+use crate::error::Result;
 use crate::forest::LeafIds;
 use crate::kernel::LeafMatrix;
+use crate::observe::Observer;
 
 /// Eigenvalues below this carry nothing that could be extended.
 const SMALLEST: f64 = 1e-12;
@@ -23,7 +25,13 @@ pub(crate) fn loadings(embedding: &Embedding) -> Vec<f64> {
 }
 
 /// The embedding of rows given by their leaf numbers under the `linear` affinity.
-pub(crate) fn linear(leaves: &LeafMatrix, codes: &LeafIds, loadings: &[f64], k: usize) -> Vec<f64> {
+pub(crate) fn linear(
+    leaves: &LeafMatrix,
+    codes: &LeafIds,
+    loadings: &[f64],
+    k: usize,
+    observer: &dyn Observer,
+) -> Result<Vec<f64>> {
     // A column of ones beside the loadings: its product is the degree.
     let wide = k + 1;
     let mut with_ones = vec![1.0; leaves.n() * wide];
@@ -31,13 +39,13 @@ pub(crate) fn linear(leaves: &LeafMatrix, codes: &LeafIds, loadings: &[f64], k: 
         to[..k].copy_from_slice(from);
     });
     let mut sums = vec![0.0; codes.n() * wide];
-    leaves.apply_to(codes, &with_ones, &mut sums, wide);
+    leaves.apply_to(codes, &with_ones, &mut sums, wide, observer)?;
     let mut out = vec![0.0; codes.n() * k];
     out.par_chunks_mut(k).zip(sums.par_chunks(wide)).for_each(|(out, sums)| {
         let scale = 1.0 / sums[k].sqrt();
         out.iter_mut().zip(sums).for_each(|(o, s)| *o = s * scale);
     });
-    out
+    Ok(out)
 }
 
 /// The embedding of one row from its weights to some training rows, on top of `constant` to all of them.
