@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use common::{grow, normals};
 use rpfcluster::thread_pool::in_pool;
-use rpfcluster::{Error, Forest, ForestParams, Observer, Points, Stage};
+use rpfcluster::{Error, Forest, ForestParams, Observer, Points, Silent, Stage};
 
 /// Records every call and cancels once `limit` units are done.
 struct Recorder {
@@ -133,6 +133,24 @@ fn growing_after_a_cancelled_grow_gives_the_same_forest() {
     let whole = Forest::grow(&points, &params).unwrap();
     assert!(Forest::grow(points.observed(&Recorder::new(5)), &params).is_err());
     assert_eq!(Forest::grow(&points, &params).unwrap(), whole);
+}
+
+#[test]
+fn cancelled_products_leaf_ids_and_dense_rows_return_an_error() {
+    let values = normals(300, 2, 1);
+    let leaves = grow(&values, 300, 2, &ForestParams { trees: 9, ..Default::default() }).leaves();
+    let cancelled = Recorder::new(0);
+    let (x, mut y) = (vec![1.0; 300], vec![0.0; 300]);
+    assert_eq!(leaves.prepare_leaf_ids(&cancelled).unwrap_err(), Error::Cancelled);
+    assert_eq!(leaves.degrees(&cancelled), Err(Error::Cancelled));
+    assert_eq!(leaves.apply(&x, &mut y, 1, &cancelled), Err(Error::Cancelled));
+    let ids = leaves.leaf_ids();
+    assert_eq!(leaves.apply_to(ids, &x, &mut y, 1, &cancelled), Err(Error::Cancelled));
+    assert_eq!(leaves.dense_above::<f32>(ids, 0.5, &cancelled), Err(Error::Cancelled));
+    // Cancelled between two groups of trees.
+    let later = CancelAfter { asked: AtomicU64::new(0), limit: 3 };
+    assert_eq!(leaves.apply(&x, &mut y, 1, &later), Err(Error::Cancelled));
+    assert_eq!(leaves.degrees(&Silent).unwrap().len(), 300);
 }
 
 /// Cancels after `limit` calls of `cancelled`, and counts them.

@@ -15,7 +15,7 @@ use crate::forest::LeafIds;
 use crate::observe::{Observer, Stage, StageGuard};
 use crate::simd::prefetch;
 
-/// Rows per task.
+/// Rows per task: long enough to reuse the counters of its first rows, short enough to balance threads.
 const CHUNK: usize = 1024;
 /// Rows between two checks for cancellation; a row with thousands of trees and large leaves takes milliseconds.
 const CHECK_ROWS: usize = 16;

@@ -5,7 +5,7 @@
 //! side is packed by one permutation from a lookup table ("left packing"). Values are moved, never
 //! computed with, so every machine gives the same result. O(m (d + 1)) time, a buffer of the same size.
 
-use crate::points::{Precision, Real};
+use crate::points::Real;
 
 /// The rows to partition: their ids and, where `columns` is not empty, their values by column.
 pub(crate) struct RowBlock<'a, R> {
@@ -36,18 +36,21 @@ impl<'a, R> RowBlock<'a, R> {
     pub fn ids(ids: &'a mut [u32]) -> Self {
         RowBlock { ids, columns: &mut [], stride: 0, first: 0 }
     }
+
+    /// Number of columns.
+    fn d(&self) -> usize {
+        self.columns.len().checked_div(self.stride).unwrap_or(0)
+    }
 }
 
 /// Moves the rows with `keys[i] < cut` to the front and returns their number.
 pub(crate) fn partition<R: Real>(
-    rows: RowBlock<'_, R>,
+    mut rows: RowBlock<'_, R>,
     keys: &[R],
     cut: R,
     buffer: &mut PartitionBuffer<R>,
 ) -> usize {
-    let m = rows.ids.len();
-    let d = rows.columns.len().checked_div(rows.stride).unwrap_or(0);
-    let capacity = m + SLACK;
+    let (m, d, capacity) = (rows.ids.len(), rows.d(), rows.ids.len() + SLACK);
     if buffer.ids.len() < capacity {
         buffer.ids.resize(capacity, 0);
     }
@@ -56,43 +59,7 @@ pub(crate) fn partition<R: Real>(
     }
     // The AVX2 code uses raw pointers; the bounds of everything it touches are established here.
     assert!(keys.len() >= m && (d == 0 || rows.first + m <= rows.stride));
-    let (mut left, mut processed) = (0, 0);
-    #[cfg(all(target_arch = "x86_64", not(rpf_scalar)))]
-    if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("popcnt") {
-        let layout = avx2::Layout {
-            ids: rows.ids.as_mut_ptr(),
-            m,
-            d,
-            stride: rows.stride,
-            buffer_ids: buffer.ids.as_mut_ptr(),
-            capacity,
-        };
-        let at = if d == 0 { 0 } else { rows.first };
-        // SAFETY: the CPU has the instructions. `ids` and `keys` hold m values, each of the d columns m values from
-        // `first` on, and each buffer column m + SLACK: asserted and resized above. Each group is read before anything
-        // is written at or before its position, and `R::PRECISION` identifies the type R.
-        #[allow(unsafe_code)]
-        unsafe {
-            let columns = rows.columns.as_mut_ptr().wrapping_add(at);
-            let buffers = buffer.values.as_mut_ptr();
-            (left, processed) = match R::PRECISION {
-                Precision::F32 => avx2::partition_f32(
-                    &layout,
-                    columns.cast(),
-                    buffers.cast(),
-                    keys.as_ptr().cast(),
-                    cut.to_f64() as f32,
-                ),
-                Precision::F64 => avx2::partition_f64(
-                    &layout,
-                    columns.cast(),
-                    buffers.cast(),
-                    keys.as_ptr().cast(),
-                    cut.to_f64(),
-                ),
-            };
-        }
-    }
+    let (mut left, processed) = partition_groups(&mut rows, keys, cut, buffer);
     let mut right = processed - left;
     for (i, &key) in keys.iter().enumerate().take(m).skip(processed) {
         let goes_left = key < cut;
@@ -115,6 +82,57 @@ pub(crate) fn partition<R: Real>(
             .copy_from_slice(&buffer.values[c * capacity..c * capacity + right]);
     }
     left
+}
+
+/// Partitions whole groups of rows with AVX2; returns the number of rows below the cut and the number processed.
+#[cfg(all(target_arch = "x86_64", not(rpf_scalar)))]
+#[inline]
+fn partition_groups<R: Real>(
+    rows: &mut RowBlock<'_, R>,
+    keys: &[R],
+    cut: R,
+    buffer: &mut PartitionBuffer<R>,
+) -> (usize, usize) {
+    use crate::points::Precision;
+    if !std::arch::is_x86_feature_detected!("avx2") || !std::arch::is_x86_feature_detected!("popcnt") {
+        return (0, 0);
+    }
+    let (m, d) = (rows.ids.len(), rows.d());
+    let layout = avx2::Layout {
+        ids: rows.ids.as_mut_ptr(),
+        m,
+        d,
+        stride: rows.stride,
+        buffer_ids: buffer.ids.as_mut_ptr(),
+        capacity: m + SLACK,
+    };
+    let columns = rows.columns.as_mut_ptr().wrapping_add(if d == 0 { 0 } else { rows.first });
+    let (buffers, keys) = (buffer.values.as_mut_ptr(), keys.as_ptr());
+    // SAFETY: the CPU has the instructions. `ids` and `keys` hold m values, each of the d columns m values from `first`
+    // on, and each buffer column m + SLACK: asserted and resized by the caller. Each group is read before anything is
+    // written at or before its position, and `R::PRECISION` identifies the type R.
+    #[allow(unsafe_code)]
+    unsafe {
+        match R::PRECISION {
+            Precision::F32 => {
+                avx2::partition_f32(&layout, columns.cast(), buffers.cast(), keys.cast(), cut.to_f64() as f32)
+            }
+            Precision::F64 => {
+                avx2::partition_f64(&layout, columns.cast(), buffers.cast(), keys.cast(), cut.to_f64())
+            }
+        }
+    }
+}
+
+/// Leaves all rows to the portable loop.
+#[cfg(not(all(target_arch = "x86_64", not(rpf_scalar))))]
+fn partition_groups<R: Real>(
+    _: &mut RowBlock<'_, R>,
+    _: &[R],
+    _: R,
+    _: &mut PartitionBuffer<R>,
+) -> (usize, usize) {
+    (0, 0)
 }
 
 #[cfg(all(target_arch = "x86_64", not(rpf_scalar)))]
