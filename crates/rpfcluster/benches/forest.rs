@@ -1,7 +1,7 @@
-//! Repeated timings of the hot paths at sizes that fit a coffee break. Full sizes: `examples/speed.rs`.
+//! Benchmarks of the hot paths at moderate sizes. `examples/speed.rs` has the full sizes.
 //!
 //! `cargo bench -p rpfcluster`
-#![allow(clippy::unwrap_used, missing_docs)] // a bench that cannot run should say so loudly; the macros document nothing
+#![allow(clippy::unwrap_used, missing_docs)] // a failing benchmark panics; the macros generate undocumented items
 
 use std::hint::black_box;
 
@@ -46,7 +46,9 @@ fn kernel(c: &mut Criterion) {
     let x = vec![1.0; 50_000 * 8];
     let mut y = vec![0.0; 50_000 * 8];
     leaves.leaf_ids();
-    group.bench_function("product with 8 vectors", |b| b.iter(|| leaves.apply(black_box(&x), &mut y, 8)));
+    group.bench_function("product with 8 vectors", |b| {
+        b.iter(|| leaves.apply(black_box(&x), &mut y, 8, &Silent))
+    });
     group.bench_function("route", |b| b.iter(|| forest.route(black_box(&points)).unwrap()));
     group.finish();
 }

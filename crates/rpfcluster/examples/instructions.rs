@@ -1,7 +1,7 @@
-//! The hot paths at a small size, one at a time, for bench/instructions.py to count instructions of.
+//! One hot path at a small size, for bench/instructions.py to count its instructions.
 //!
-//! Only what runs inside `counted` is counted: it stands in a function of its own that is never inlined, on the one
-//! thread of a pool, so that making the data and starting up do not matter.
+//! Only the work inside `counted` is counted. The function is never inlined and runs on the single thread of a pool, so
+//! that data generation and start-up are excluded.
 
 use std::hint::black_box;
 
@@ -21,8 +21,8 @@ fn main() -> Outcome {
 }
 
 fn run(stage: &str) -> Outcome {
-    let made = Shape::Blobs { k: 8, d: COLUMNS, sd: 3.0 }.generate(ROWS, 1).values;
-    let values: Vec<f32> = made.iter().map(|&v| v as f32).collect();
+    let generated = Shape::Blobs { k: 8, d: COLUMNS, sd: 3.0 }.generate(ROWS, 1).values;
+    let values: Vec<f32> = generated.iter().map(|&v| v as f32).collect();
     let points = Points::new(&values, ROWS, COLUMNS)?;
     let params = ForestParams { trees: 20, ..Default::default() };
     if stage == "grow" {
@@ -37,11 +37,11 @@ fn run(stage: &str) -> Outcome {
         "product" => {
             leaves.leaf_ids();
             let (x, mut y) = (vec![1.0; ROWS * 8], vec![0.0; ROWS * 8]);
-            counted(|| leaves.apply(&x, &mut y, 8));
+            counted(|| leaves.apply(&x, &mut y, 8, &Silent))?;
         }
         "k-means" => {
             let params = KMeans { k: 8, restarts: 2, ..Default::default() };
-            counted(|| params.fit(&made, COLUMNS, &Silent))?;
+            counted(|| params.fit(&generated, COLUMNS, &Silent))?;
         }
         other => return Err(format!("no such stage: {other:?}").into()),
     }

@@ -1,25 +1,25 @@
-//! How near the two inner loops come to what this machine can do: projections against an in-cache loop of fused
-//! multiply-adds, products with S against copying memory.
+//! Throughput of the two inner loops against the peak of the machine: projections against an in-cache loop of
+//! multiply-adds, products with S against a memory copy.
 //!
 //! `cargo run --release -p rpfcluster --example rates`
-#![allow(clippy::print_stdout)] // an example that measures must tell
+#![allow(clippy::print_stdout)] // prints its measurements
 
 use std::hint::black_box;
 use std::time::Instant;
 
 use rayon::prelude::*;
 use rpfcluster::thread_pool::in_pool;
-use rpfcluster::{Forest, ForestParams, Points};
+use rpfcluster::{Forest, ForestParams, Points, Silent};
 use rpfcluster_data::shapes::Shape;
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> Outcome<()> {
-    println!("one core, f32, 10^9 multiply-adds a second");
+    println!("one core, f32, 10^9 multiply-adds per second");
     let (fused, plain) = (peak(true), peak(false));
     println!("  in-cache loop, fused                  {fused:7.2}");
     println!(
-        "  in-cache loop, multiply then add      {plain:7.2}   what projections use, for the same bits everywhere"
+        "  in-cache loop, multiply then add      {plain:7.2}   used by projections, for reproducible bits"
     );
     for (rows, d) in [(4_000, 8), (4_000, 10), (4_000, 16), (1_000_000, 10), (500, 784), (50_000, 784)] {
         let rate = in_pool(Some(1), || projections(rows, d))??;
@@ -28,7 +28,7 @@ fn main() -> Outcome<()> {
             "  projections, {rows:9} x {d:3}          {rate:7.2}   {of_fused:.0} % of fused, {of_plain:.0} % of plain"
         );
     }
-    println!("all cores, 10^9 bytes a second");
+    println!("all cores, 10^9 bytes per second");
     let copy = in_pool(None, copied)?;
     println!("  copy of 512 MB, read and written      {copy:7.2}");
     for (n, trees) in [(20_000, 100), (1_000_000, 50)] {
@@ -36,14 +36,14 @@ fn main() -> Outcome<()> {
             let (asked, least) = in_pool(None, || products(n, trees, columns))??;
             let share = 100.0 * least / copy;
             println!(
-                "  S times {columns:2} vectors, n = {n:9}        {least:7.2}   {share:.0} % of the copy; {asked:.2} with what the caches answer"
+                "  S times {columns:2} vectors, n = {n:9}        {least:7.2}   {share:.0} % of the copy; {asked:.2} including cache hits"
             );
         }
     }
     Ok(())
 }
 
-/// Best of some runs, in units of work a second.
+/// The best of five runs, in 10^9 units of work per second.
 fn best(work: f64, mut run: impl FnMut()) -> f64 {
     let time = |run: &mut dyn FnMut()| {
         let clock = Instant::now();
@@ -53,19 +53,19 @@ fn best(work: f64, mut run: impl FnMut()) -> f64 {
     (0..5).map(|_| work / time(&mut run) / 1e9).fold(0.0, f64::max)
 }
 
-/// Independent sums, enough to hide how long one takes.
+/// Independent sums, enough to hide the latency of an addition.
 const SUMS: usize = 12;
 const WIDTH: usize = 8;
 const ROUNDS: usize = 20_000_000;
 
-/// Multiply-adds a second of numbers that never leave the registers.
+/// Multiply-adds per second on values in registers.
 fn peak(fused: bool) -> f64 {
     best((ROUNDS * SUMS * WIDTH) as f64, || {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
-            // SAFETY: the processor has the instructions the function is compiled for; nothing else is asked.
+            // SAFETY: the CPU has AVX2 and FMA, the only requirements of the function.
             #[allow(unsafe_code)]
-            black_box(unsafe { sums_wide(fused) });
+            black_box(unsafe { sums_avx2(fused) });
             return;
         }
         black_box(sums(fused));
@@ -74,7 +74,7 @@ fn peak(fused: bool) -> f64 {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn sums_wide(fused: bool) -> [[f32; WIDTH]; SUMS] {
+fn sums_avx2(fused: bool) -> [[f32; WIDTH]; SUMS] {
     sums(fused)
 }
 
@@ -97,11 +97,11 @@ fn rounds(step: impl Fn(f32, f32, f32) -> f32) -> [[f32; WIDTH]; SUMS] {
     sums
 }
 
-/// Multiply-adds a second of the projections alone. Trees of one cut, whose direction is the best of many: the time
-/// of many less that of one is projections and nothing else.
+/// Multiply-adds per second of projections alone: the time of trees with one cut and many candidate directions, less
+/// that with one candidate.
 fn projections(n: usize, d: usize) -> rpfcluster::Result<f64> {
     const MANY: usize = 33;
-    let values = made(n, d);
+    let values = generated(n, d);
     let points = Points::new(&values, n, d)?;
     let trees = (200_000_000 / (n * d * MANY)).max(1);
     let grow = |candidates| {
@@ -118,11 +118,11 @@ fn projections(n: usize, d: usize) -> rpfcluster::Result<f64> {
     Ok((n * d * trees * (MANY - 1)) as f64 / seconds / 1e9)
 }
 
-fn made(n: usize, d: usize) -> Vec<f32> {
+fn generated(n: usize, d: usize) -> Vec<f32> {
     Shape::Blobs { k: 8, d, sd: 3.0 }.generate(n, 1).values.iter().map(|&v| v as f32).collect()
 }
 
-/// Bytes a second, read and written, of a copy no cache holds.
+/// Bytes per second, read and written, of a copy larger than the caches.
 fn copied() -> f64 {
     const NUMBERS: usize = 64 << 20;
     const CHUNK: usize = 1 << 20;
@@ -134,21 +134,24 @@ fn copied() -> f64 {
     })
 }
 
-/// Bytes a second of a product with S: all that is asked for, and what must come from memory where the vectors are
-/// larger than the caches.
+/// Bytes per second of a product with S: all accesses, and those that must come from memory where the vectors exceed the
+/// caches.
 fn products(n: usize, trees: usize, columns: usize) -> rpfcluster::Result<(f64, f64)> {
-    const TREES_A_PASS: usize = 8;
-    let values = made(n, 10);
+    const GROUP_TREES: usize = 8;
+    let values = generated(n, 10);
     let points = Points::new(&values, n, 10)?;
     let leaves = Forest::grow(&points, &ForestParams { trees, ..Default::default() })?.leaves();
     leaves.leaf_ids();
     let (x, mut y) = (vec![1.0; n * columns], vec![0.0; n * columns]);
-    let rate = best(1.0, || leaves.apply(black_box(&x), &mut y, columns));
+    let rate = best(1.0, || {
+        // Never cancelled.
+        let _ = black_box(leaves.apply(black_box(&x), &mut y, columns, &Silent));
+    });
     let vector = (8 * n * columns) as f64;
     let numbers = (4 * n) as f64;
-    // Each tree: leaf numbers twice, x into the sums of the leaves, these into y. y comes and goes once for several
-    // trees; the sums stay near.
+    // Per tree: leaf ids twice, x into the leaf sums, these into y. y is read and written once per group of trees; the
+    // sums stay in the cache.
     let asked = trees as f64 * (2.0 * numbers + 6.0 * vector);
-    let least = trees as f64 * (2.0 * numbers + vector) + 2.0 * vector * trees.div_ceil(TREES_A_PASS) as f64;
+    let least = trees as f64 * (2.0 * numbers + vector) + 2.0 * vector * trees.div_ceil(GROUP_TREES) as f64;
     Ok((rate * asked, rate * least))
 }

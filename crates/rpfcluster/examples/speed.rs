@@ -1,10 +1,10 @@
-//! Times growing a forest, and what is made of it, at full size; prints seconds and peak memory. docs/performance.md
-//! is made of its lines.
+//! Times the growth of a forest and the kernel operations at full size; prints seconds and peak memory. Source of the
+//! tables in docs/performance.md.
 //!
-//! `cargo run --release -p rpfcluster --example speed -- WHAT TREES [THREADS]`, WHAT being a number of rows of the
-//! Gaussian mixture (8 centres, 10 columns, spread 3), or the name of a set in the data folder (`mnist`, `covertype`,
-//! …; the folder is named by RPF_DATA).
-#![allow(clippy::print_stdout)] // an example that measures must tell
+//! `cargo run --release -p rpfcluster --example speed -- DATA TREES [THREADS]`. DATA is a number of rows of a Gaussian
+//! mixture (8 centres, 10 columns, standard deviation 3) or the name of a data set (`mnist`, `covertype`, …) in the
+//! folder RPF_DATA.
+#![allow(clippy::print_stdout)] // prints its measurements
 
 use std::time::Instant;
 
@@ -15,18 +15,18 @@ use rpfcluster_data::shapes::Shape;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let (Some(what), Some(Ok(trees))) = (args.first(), args.get(1).map(|t| t.parse::<usize>())) else {
-        return Err("usage: speed ROWS|SET TREES [THREADS]".into());
+    let (Some(data), Some(Ok(trees))) = (args.first(), args.get(1).map(|t| t.parse::<usize>())) else {
+        return Err("usage: speed ROWS|DATASET TREES [THREADS]".into());
     };
     let threads = args.get(2).map(|t| t.parse()).transpose()?;
-    let (values, n, d): (Vec<f32>, usize, usize) = match what.parse::<usize>() {
+    let (values, n, d): (Vec<f32>, usize, usize) = match data.parse::<usize>() {
         Ok(n) => {
-            let made = Shape::Blobs { k: 8, d: 10, sd: 3.0 }.generate(n, 1);
-            (made.values.iter().map(|&v| v as f32).collect(), n, made.d)
+            let generated = Shape::Blobs { k: 8, d: 10, sd: 3.0 }.generate(n, 1);
+            (generated.values.iter().map(|&v| v as f32).collect(), n, generated.d)
         }
         Err(_) => {
             let folder = std::env::var("RPF_DATA").unwrap_or_else(|_| "../shared/data".into());
-            let table = find(what)?.load(folder, Scaling::Raw)?;
+            let table = find(data)?.load(folder, Scaling::Raw)?;
             let (n, d) = (table.n, table.d());
             match table.values {
                 Values::F32(values) => (values, n, d),
@@ -35,20 +35,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     };
     let points = Points::new(&values, n, d)?;
-    println!("{what}: {n} x {d}, {trees} trees, min_node 30, {} MB of data", (n * d * 4) >> 20);
+    println!("{data}: {n} x {d}, {trees} trees, min_node 30, {} MB of data", (n * d * 4) >> 20);
     rpfcluster::thread_pool::in_pool(threads, || measure(&points, trees))??;
     Ok(())
 }
 
 fn measure(points: &Points<f32>, trees: usize) -> rpfcluster::Result<()> {
     let n = points.n();
-    forget_peak();
+    reset_peak();
     println!("data             peak {} bytes a row, with the program itself", peak() / n);
     let clock = Instant::now();
     let forest = Forest::grow(points, &ForestParams { trees, ..Default::default() })?;
     let seconds = clock.elapsed().as_secs_f64();
     let leaves = forest.leaves();
-    // Rows times levels: how many projections growing took.
     let depth: f64 = forest.mean_depth();
     println!(
         "grow    {seconds:8.2} s   peak {} bytes a row; mean depth {depth:.1}, {:.2} ns a projection and core-pair, {:.1} points share a leaf",
@@ -69,10 +68,10 @@ fn measure(points: &Points<f32>, trees: usize) -> rpfcluster::Result<()> {
     );
     drop(sparse);
     let (x, mut y) = (vec![1.0; n * 8], vec![0.0; n * 8]);
-    // The first product lays out the leaf numbers.
-    leaves.apply(&x, &mut y, 8);
+    // The first product computes the leaf ids.
+    leaves.apply(&x, &mut y, 8, &Silent)?;
     let clock = Instant::now();
-    leaves.apply(&x, &mut y, 8);
+    leaves.apply(&x, &mut y, 8, &Silent)?;
     println!("product {:8.2} s   S times 8 vectors", clock.elapsed().as_secs_f64());
     let clock = Instant::now();
     forest.route(points)?;
@@ -80,14 +79,14 @@ fn measure(points: &Points<f32>, trees: usize) -> rpfcluster::Result<()> {
     Ok(())
 }
 
-/// Starts the peak anew at what is held now, so that reading a file does not count as growing (Linux; elsewhere it stays).
-fn forget_peak() {
+/// Resets the peak to the present resident size, so that reading a file does not count (Linux only).
+fn reset_peak() {
     if std::fs::write("/proc/self/clear_refs", "5").is_err() {
         println!("the peak includes reading");
     }
 }
 
-/// Peak resident bytes of this process, where the system tells.
+/// Peak resident bytes of this process; 0 where the system does not report them.
 fn peak() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|l| l.starts_with("VmHWM:")).unwrap_or_default();

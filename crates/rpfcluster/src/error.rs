@@ -1,17 +1,17 @@
-//! Everything that can go wrong in the library: one enum, messages with the value and the limit.
+//! The error type of the library. Messages name the offending value and the accepted range.
 
-/// An error of the library. Each message is one sentence that says what was wrong and what would do.
+/// An error of the library. Each message is one sentence that states the problem and what is accepted.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The buffer does not hold n x d values.
+    /// The buffer does not hold n × d values.
     #[error("{len} values do not make {n} rows of {d} columns")]
     Shape {
-        /// How many values there were.
+        /// Values given.
         len: usize,
-        /// Rows asked for.
+        /// Rows requested.
         n: usize,
-        /// Columns asked for.
+        /// Columns requested.
         d: usize,
     },
     /// No rows or no columns.
@@ -25,23 +25,23 @@ pub enum Error {
     /// A NaN or an infinity.
     #[error("row {row}, column {column} is {value}; every value must be finite")]
     NotFinite {
-        /// 1-based row.
+        /// Row, from 1.
         row: usize,
-        /// 1-based column.
+        /// Column, from 1.
         column: usize,
-        /// What stood there.
+        /// The value found.
         value: f64,
     },
-    /// More rows than 32-bit row numbers hold.
-    #[error("{n} rows are more than this version takes ({limit})")]
+    /// More rows than 32-bit row indices address.
+    #[error("{n} rows exceed the limit of {limit}")]
     TooManyRows {
         /// Rows given.
         n: usize,
         /// Rows allowed.
         limit: usize,
     },
-    /// More columns than 32-bit column numbers hold.
-    #[error("{d} columns are more than this version takes ({limit})")]
+    /// More columns than 32-bit column indices address.
+    #[error("{d} columns exceed the limit of {limit}")]
     TooManyColumns {
         /// Columns given.
         d: usize,
@@ -55,10 +55,10 @@ pub enum Error {
         name: &'static str,
         /// The value given.
         value: String,
-        /// What would do.
+        /// The accepted values.
         expected: String,
     },
-    /// New points have another number of columns than the fitted ones.
+    /// New points do not have the number of columns of the fitted ones.
     #[error("the data has {got} columns, but the model was fitted on {expected}")]
     Columns {
         /// Columns of the new data.
@@ -66,10 +66,10 @@ pub enum Error {
         /// Columns of the model.
         expected: usize,
     },
-    /// Two things that must go together have different lengths.
+    /// Two arguments that must have the same length do not.
     #[error("{what}: {got} given, {expected} needed")]
     Length {
-        /// What was measured.
+        /// Which argument.
         what: &'static str,
         /// Length given.
         got: usize,
@@ -79,27 +79,27 @@ pub enum Error {
     /// More clusters than there are distinct points.
     #[error("k is {k}, but there are only {distinct} distinct points")]
     TooManyClusters {
-        /// Clusters asked for.
+        /// Clusters requested.
         k: usize,
         /// Distinct points.
         distinct: usize,
     },
-    /// A similarity matrix that is not one.
+    /// A matrix that is not a similarity matrix.
     #[error("the similarity matrix {problem}")]
     Similarity {
-        /// What is wrong, naming the entry.
+        /// The problem, naming the entry.
         problem: String,
     },
-    /// A model's bytes that cannot be read.
+    /// Bytes that are not a readable model.
     #[error("the model {problem}")]
     Model {
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
-    /// The work would need more memory than allowed.
+    /// The work needs more memory than allowed.
     #[error("{what} needs about {needed} bytes, but the limit is {limit}; {remedy}")]
     Memory {
-        /// Which step.
+        /// The step.
         what: &'static str,
         /// Bytes needed.
         needed: u64,
@@ -108,31 +108,31 @@ pub enum Error {
         /// What to change.
         remedy: String,
     },
-    /// A decomposition did not succeed.
+    /// A decomposition failed.
     #[error("the {what} failed: {problem}")]
     Numerical {
-        /// Which computation.
+        /// The computation.
         what: &'static str,
-        /// What happened.
+        /// The problem.
         problem: String,
     },
-    /// The system refused something (threads, a file).
+    /// The operating system refused a request (threads, a file).
     #[error("{what}: {problem}")]
     System {
         /// What was attempted.
         what: String,
-        /// The system's words.
+        /// The message of the system.
         problem: String,
     },
-    /// The observer asked to stop.
+    /// The observer cancelled the work.
     #[error("cancelled")]
     Cancelled,
 }
 
-/// The library's result.
+/// A result of the library.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// A [`Error::Parameter`] in one line.
+/// Builds an [`Error::Parameter`].
 pub(crate) fn parameter(
     name: &'static str,
     value: impl std::fmt::Display,

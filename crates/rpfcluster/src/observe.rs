@@ -1,30 +1,31 @@
 //! Progress and cancellation, passed in by the caller.
 //!
-//! The library never prints and never looks at signals. Long work announces its stages here and asks, between
-//! pieces of work, whether it should stop. The command draws bars from it, Python checks for Ctrl-C.
+//! The library neither prints nor handles signals. Long work reports its stages to an [`Observer`] and asks it at
+//! regular intervals whether to stop; cancelled work returns [`Error::Cancelled`]. The command draws progress bars
+//! from it, the Python package checks for Ctrl-C.
 
 use crate::error::{Error, Result};
 use crate::points::Points;
 
-/// The stages of the walk, in the order in which a row of data meets them.
+/// The stages of a fit, in the order in which they run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Stage {
-    /// Growing the trees; units are trees.
+    /// Growing trees; the unit is a tree.
     Grow,
-    /// Sending points down grown trees; units are trees.
+    /// Routing rows down grown trees; the unit is a tree.
     Route,
-    /// Counting co-leaf pairs; units are rows.
+    /// Counting co-leaf pairs; the unit is a row.
     Kernel,
-    /// Eigenvectors; units are iterations (the total is the cap, usually not reached).
+    /// Computing eigenvectors; the unit is an iteration (the total is the limit, usually not reached).
     Spectral,
-    /// k-means or recursive cuts; units are restarts or cuts.
+    /// k-means or recursive cuts; the unit is a restart or a cut.
     Label,
-    /// Trying settings; units are settings.
+    /// Trying candidate parameters; the unit is a candidate.
     Tune,
 }
 
 impl Stage {
-    /// A word for people.
+    /// A short description for progress bars.
     pub fn name(self) -> &'static str {
         match self {
             Stage::Grow => "growing trees",
@@ -37,17 +38,17 @@ impl Stage {
     }
 }
 
-/// What long work tells, and asks, its caller. Called from many threads at once.
+/// Receives progress and decides on cancellation. Called from many threads at once.
 pub trait Observer: Sync {
-    /// A stage begins that will have `total` units.
+    /// A stage of `total` units begins.
     fn begin(&self, stage: Stage, total: u64) {
         let _ = (stage, total);
     }
-    /// `units` more of the stage are done.
+    /// `units` more units of the stage are done.
     fn advance(&self, stage: Stage, units: u64) {
         let _ = (stage, units);
     }
-    /// The stage is over.
+    /// The stage is over, finished or not.
     fn end(&self, stage: Stage) {
         let _ = stage;
     }
@@ -57,14 +58,14 @@ pub trait Observer: Sync {
     }
 }
 
-/// Says nothing, never stops.
+/// An observer that ignores progress and never cancels.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Silent;
 
 impl Observer for Silent {}
 
-/// Points, and the observer of the work that is done on them. Made by [`Points::observed`]; plain `&Points` will do where
-/// nobody watches.
+/// Points together with the observer of the work on them. Made by [`Points::observed`]; functions that take
+/// `impl Into<Observed>` also take `&Points`, which is not observed.
 #[derive(Clone, Copy)]
 pub struct Observed<'a, R> {
     pub(crate) points: Points<'a, R>,
@@ -78,13 +79,13 @@ impl<'a, R: Copy> From<&Points<'a, R>> for Observed<'a, R> {
 }
 
 impl<'a, R: Copy> Points<'a, R> {
-    /// These points with an observer: `params.fit(points.observed(&progress))`.
+    /// Attaches an observer to these points: `params.fit(points.observed(&progress))`.
     pub fn observed(&self, observer: &'a dyn Observer) -> Observed<'a, R> {
         Observed { points: *self, observer }
     }
 }
 
-/// Passes on the wish to stop and nothing else: for work inside a stage that would announce stages of its own.
+/// Forwards cancellation only. For work inside a stage whose own stages must not be reported.
 #[derive(Clone, Copy)]
 pub struct Quiet<'a>(pub &'a dyn Observer);
 
@@ -94,7 +95,37 @@ impl Observer for Quiet<'_> {
     }
 }
 
-/// `Err(Cancelled)` when the observer wants the work to stop.
+/// `Err(Cancelled)` when the observer cancels.
 pub fn check(observer: &dyn Observer) -> Result<()> {
     if observer.cancelled() { Err(Error::Cancelled) } else { Ok(()) }
+}
+
+/// A running stage. Dropping it ends the stage, also when an error leaves the scope.
+pub(crate) struct StageGuard<'a> {
+    observer: &'a dyn Observer,
+    stage: Stage,
+}
+
+impl<'a> StageGuard<'a> {
+    /// Begins a stage of `total` units.
+    pub fn begin(observer: &'a dyn Observer, stage: Stage, total: u64) -> Self {
+        observer.begin(stage, total);
+        StageGuard { observer, stage }
+    }
+
+    /// Reports `units` more units.
+    pub fn advance(&self, units: u64) {
+        self.observer.advance(self.stage, units);
+    }
+
+    /// `Err(Cancelled)` when the observer cancels.
+    pub fn check(&self) -> Result<()> {
+        check(self.observer)
+    }
+}
+
+impl Drop for StageGuard<'_> {
+    fn drop(&mut self) {
+        self.observer.end(self.stage);
+    }
 }

@@ -1,11 +1,11 @@
-//! The door of the library: a checked view of n rows and d columns, all finite, dense or sparse, f32 or f64.
+//! The input of the library: a validated view of n rows and d columns, all finite, dense or CSR, f32 or f64.
 //!
-//! Nothing behind this door checks values again, and nothing copies them to another width: an f32 table is
-//! projected in f32, an f64 table in f64.
+//! Values are checked once, here. The forest works in the precision of the data: f32 rows are projected in f32, f64
+//! rows in f64.
 
 use crate::error::{Error, Result};
 
-/// Which floating-point width the data has; a forest remembers it, so that new rows are routed in the same one.
+/// The floating-point precision of the data. A forest records it and routes new rows in the same precision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Precision {
@@ -15,7 +15,7 @@ pub enum Precision {
     F64,
 }
 
-/// A width the forest can work in: `f32` or `f64`, and no other.
+/// A floating-point type the forest works in: `f32` or `f64`. Sealed.
 pub trait Real:
     Copy
     + PartialOrd
@@ -28,11 +28,11 @@ pub trait Real:
     + private::Sealed
     + 'static
 {
-    /// The width's name.
+    /// The precision of the type.
     const PRECISION: Precision;
-    /// Rounds once.
+    /// Rounds to the nearest value of the type.
     fn from_f64(value: f64) -> Self;
-    /// Exact.
+    /// Converts without rounding.
     fn to_f64(self) -> f64;
     /// Neither NaN nor infinite.
     fn is_finite(self) -> bool;
@@ -74,10 +74,10 @@ impl Real for f64 {
     }
 }
 
-/// Row numbers are 32 bits wide, and one value is kept free.
+/// Largest number of rows: row indices are 32-bit, and one value is reserved.
 pub const MAX_ROWS: usize = u32::MAX as usize - 1;
 
-/// Column numbers are 32 bits wide too, and a direction has one value for each.
+/// Largest number of columns: column indices are 32-bit.
 pub const MAX_COLUMNS: usize = u32::MAX as usize;
 
 /// A view of the data: `n` rows of `d` finite values.
@@ -89,17 +89,17 @@ pub struct Points<'a, R> {
     storage: Storage<'a, R>,
 }
 
-/// How the rows lie in memory.
+/// Memory layout of the rows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Storage<'a, R> {
-    /// Row after row, `d` values each.
+    /// Row-major, `d` values per row.
     Dense(&'a [R]),
-    /// Compressed sparse rows.
+    /// Compressed sparse rows (CSR).
     Sparse { starts: &'a [usize], columns: &'a [u32], values: &'a [R] },
 }
 
 impl<'a, R: Real> Points<'a, R> {
-    /// A dense table, row after row.
+    /// A dense row-major table.
     ///
     /// ```
     /// # use rpfcluster::Points;
@@ -165,7 +165,7 @@ impl<'a, R: Real> Points<'a, R> {
         self.d
     }
 
-    /// The largest absolute value; decides whether projections need rescaling to stay finite.
+    /// The largest absolute value. It decides whether directions are rescaled to keep projections finite.
     pub(crate) fn largest(&self) -> f64 {
         self.largest
     }
@@ -174,7 +174,7 @@ impl<'a, R: Real> Points<'a, R> {
         self.storage
     }
 
-    /// The rows of this range, where they lie.
+    /// The rows of this range, borrowed.
     pub(crate) fn part(&self, rows: std::ops::Range<usize>) -> Points<'a, R> {
         let n = rows.len();
         let storage = match self.storage {
@@ -186,15 +186,15 @@ impl<'a, R: Real> Points<'a, R> {
         Points { n, d: self.d, largest: self.largest, storage }
     }
 
-    /// Shows a copy of some rows to `look`; sparse rows stay sparse.
-    pub(crate) fn with_rows<T>(&self, rows: &[u32], look: impl FnOnce(&Points<R>) -> T) -> Result<T> {
+    /// Calls `work` with a copy of some rows. Sparse rows stay sparse.
+    pub(crate) fn with_rows<T>(&self, rows: &[u32], work: impl FnOnce(&Points<R>) -> T) -> Result<T> {
         let mut copied = Vec::new();
         match self.storage {
             Storage::Dense(values) => {
                 for &row in rows {
                     copied.extend_from_slice(&values[row as usize * self.d..][..self.d]);
                 }
-                Ok(look(&Points::new(&copied, rows.len(), self.d)?))
+                Ok(work(&Points::new(&copied, rows.len(), self.d)?))
             }
             Storage::Sparse { starts, columns, values } => {
                 let (mut firsts, mut places) = (vec![0], Vec::new());
@@ -204,14 +204,14 @@ impl<'a, R: Real> Points<'a, R> {
                     copied.extend_from_slice(&values[range]);
                     firsts.push(places.len());
                 }
-                Ok(look(&Points::sparse(&firsts, &places, &copied, rows.len(), self.d)?))
+                Ok(work(&Points::sparse(&firsts, &places, &copied, rows.len(), self.d)?))
             }
         }
     }
 
-    /// Shows the same rows in width `W` to `look`; sparse rows stay sparse. Rounding to f32 may make an infinity, so
+    /// Calls `work` with the rows converted to precision `W`. Sparse rows stay sparse. Rounding to f32 can overflow, so
     /// the values are checked again.
-    pub(crate) fn in_width<W: Real, T>(&self, look: impl FnOnce(&Points<W>) -> T) -> Result<T> {
+    pub(crate) fn in_width<W: Real, T>(&self, work: impl FnOnce(&Points<W>) -> T) -> Result<T> {
         let (Storage::Dense(values) | Storage::Sparse { values, .. }) = self.storage;
         let values: Vec<W> = values.iter().map(|v| W::from_f64(v.to_f64())).collect();
         let points = match self.storage {
@@ -220,28 +220,28 @@ impl<'a, R: Real> Points<'a, R> {
                 Points::sparse(starts, columns, &values, self.n, self.d)?
             }
         };
-        Ok(look(&points))
+        Ok(work(&points))
     }
 
-    /// Shows each stored value of a row with its column, in the order of the columns.
-    pub(crate) fn each_value(&self, row: usize, mut look: impl FnMut(usize, R)) {
+    /// Calls `visit` with the column and the value of each stored entry of a row, in column order.
+    pub(crate) fn each_value(&self, row: usize, mut visit: impl FnMut(usize, R)) {
         match self.storage {
             Storage::Dense(values) => {
                 let row = &values[row * self.d..][..self.d];
-                row.iter().enumerate().for_each(|(column, value)| look(column, *value));
+                row.iter().enumerate().for_each(|(column, value)| visit(column, *value));
             }
             Storage::Sparse { starts, columns, values } => {
                 let range = starts[row]..starts[row + 1];
                 let stored = columns[range.clone()].iter().zip(&values[range]);
-                stored.for_each(|(column, value)| look(*column as usize, *value));
+                stored.for_each(|(column, value)| visit(*column as usize, *value));
             }
         }
     }
 
-    /// The row as dense values in width `W`, into `out` (length d).
+    /// Writes the row as dense values of precision `W` into `out` (length d).
     ///
     /// # Panics
-    /// When there is no such row.
+    /// When `row` is out of range.
     pub fn copy_row<W: Real>(&self, row: usize, out: &mut [W]) {
         match self.storage {
             Storage::Dense(values) => {
@@ -272,18 +272,18 @@ pub(crate) fn check_shape(n: usize, d: usize) -> Result<()> {
     Ok(())
 }
 
-/// The largest |value|, or the position and value of the first that is not finite.
+/// The largest |value|, or the position and the value of the first that is not finite.
 fn largest_magnitude<R: Real>(values: &[R]) -> std::result::Result<f64, (usize, f64)> {
     let mut largest = 0.0f64;
     for (block, chunk) in values.chunks(4096).enumerate() {
-        // x * 0 is 0 for finite x and NaN otherwise: one branch-free pass, then the culprit is looked for.
-        let mut wrong = 0.0f64;
+        // x * 0 is 0 for finite x and NaN otherwise: a branch-free pass, then a search in the block that fails.
+        let mut not_finite = 0.0f64;
         for value in chunk {
             let x = value.to_f64();
-            wrong += x * 0.0;
+            not_finite += x * 0.0;
             largest = if x.abs() > largest { x.abs() } else { largest };
         }
-        if wrong != 0.0 {
+        if not_finite != 0.0 {
             for (i, value) in chunk.iter().enumerate() {
                 if !value.is_finite() {
                     return Err((block * 4096 + i, value.to_f64()));

@@ -1,37 +1,38 @@
-//! Every random choice of the library: (seed, what, which) → random numbers. The only file that names a generator.
+//! Counter-based random numbers (Salmon et al., SC 2011) with the SplitMix64 mixer (Steele, Lea and Flood, OOPSLA 2014).
 //!
-//! The generator is counter-based: the i-th number of a stream is a hash of the stream's key and i. A stream's key
-//! names what it is for (a node of a tree by its path from the root, a k-means restart, a landmark), never the order
-//! in which it was reached. So one thread, many threads and many machines draw the same numbers.
+//! The i-th number of a stream is a hash of the stream's key and i. The key names the purpose of the stream (a tree
+//! node by its path from the root, a k-means restart, a landmark), never the order of execution, so the numbers do not
+//! depend on the number of threads or machines.
 //!
-//! Normal deviates come from Box-Muller with our own logarithm, sine and cosine: plain multiplications and
-//! additions, one square root (exact in IEEE arithmetic), no platform mathematics library. Same bits everywhere.
+//! Normal deviates use the Box-Muller transform (1958) with a logarithm, sine and cosine deviates of multiplications,
+//! additions and one IEEE square root. No platform mathematics library is involved: the bits are the same everywhere.
 
-use crate::simd::in_wide_registers;
+use crate::simd::dispatch;
 
-/// What a stream of numbers is for. Streams of different purposes never meet.
+/// The purpose of a stream. Streams of different purposes are independent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Purpose {
     /// Directions of a tree node.
     Direction = 1,
-    /// The cut of a tree node.
+    /// Cut of a tree node.
     Cut = 2,
-    /// k-means++ of one restart.
+    /// k-means++ seeding of a restart.
     KMeans = 3,
-    /// Start block of the iterative eigen-solver.
+    /// Start block of the iterative eigensolver.
     Eigen = 4,
-    /// Nystrom landmarks and other samples of rows.
+    /// Nyström landmarks and x_sign row samples.
     Sample = 5,
-    /// Feature choices of Cluster Forests.
+    /// Feature selection of Cluster Forests.
     Features = 6,
-    /// Made-up data sets.
+    /// Synthetic data sets.
     Shapes = 7,
 }
 
+/// 2^64 divided by the golden ratio: the counter increment of SplitMix64.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// A strong 64-bit mixer (the finaliser of SplitMix64 by Steele, Lea and Flood, constants of Stafford's variant 13).
+/// The 64-bit finaliser of SplitMix64 (constants of Stafford's variant 13).
 #[inline]
 pub fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -39,7 +40,7 @@ pub fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The name of a node's child: side 0 is left, 1 is right. The root is [`ROOT_PATH`].
+/// The path of a child node. The root has [`ROOT_PATH`].
 #[inline]
 pub fn child_path(path: u64, right: bool) -> u64 {
     mix(path.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(if right {
@@ -49,10 +50,10 @@ pub fn child_path(path: u64, right: bool) -> u64 {
     }))
 }
 
-/// The path of every root.
+/// The path of every root. The value is arbitrary.
 pub const ROOT_PATH: u64 = 0x6a09_e667_f3bc_c908;
 
-/// One stream of random numbers.
+/// A stream of random numbers.
 #[derive(Debug, Clone)]
 pub struct Stream {
     key: u64,
@@ -61,7 +62,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// The stream for `purpose` under `seed`, named by two numbers (tree and node path, restart and cluster, …).
+    /// The stream for `purpose` under `seed`, identified by two numbers (tree and node path, restart and cluster, …).
     #[inline]
     pub fn new(seed: u64, purpose: Purpose, a: u64, b: u64) -> Self {
         let k = mix(seed.wrapping_add(GOLDEN)) ^ (purpose as u64).wrapping_mul(0xd6e8_feb8_6659_fd93);
@@ -82,7 +83,7 @@ impl Stream {
         (self.bits() >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
     }
 
-    /// Uniform on 0..bound, without bias worth naming (128-bit multiply); 0 when bound is 0.
+    /// Uniform on 0..bound by a 128-bit multiplication (bias below bound / 2^64); 0 when bound is 0.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.bits()) * u128::from(bound)) >> 64) as u64
@@ -99,48 +100,48 @@ impl Stream {
         a
     }
 
-    /// Fills `out` with standard normal deviates, two from each pair of draws.
+    /// Fills `out` with standard normal deviates; two draws give two deviates.
     #[inline]
     pub fn normals(&mut self, out: &mut [f64]) {
         let mut draws = [0; 2 * PAIRS];
         for block in out.chunks_mut(2 * PAIRS) {
-            // Draws behind the last pair that is wanted stay what they were.
+            // An odd length consumes a whole pair, as `normal` does.
             let wanted = block.len().next_multiple_of(2);
             draws[..wanted].iter_mut().for_each(|draw| *draw = self.bits());
-            let mut made = [0.0; 2 * PAIRS];
-            normal_pairs(&draws, &mut made);
-            block.copy_from_slice(&made[..block.len()]);
+            let mut deviates = [0.0; 2 * PAIRS];
+            normal_pairs(&draws, &mut deviates);
+            block.copy_from_slice(&deviates[..block.len()]);
         }
     }
 
     fn normal_pair(&mut self) -> (f64, f64) {
         let radius = radius(self.bits());
-        let (x, y) = turned(self.bits());
+        let (x, y) = unit_vector(self.bits());
         (radius * x, radius * y)
     }
 }
 
-/// Pairs of normal deviates made side by side.
+/// Box-Muller pairs computed per block. 8 pairs fill two AVX2 registers of radii.
 const PAIRS: usize = 8;
 
-in_wide_registers! {
-    /// The deviates of pairs of draws.
+dispatch! {
+    /// Box-Muller transform of pairs of draws.
     fn normal_pairs(draws: &[u64; 2 * PAIRS], out: &mut [f64; 2 * PAIRS]) {
         let mut radii = [0.0; PAIRS];
-        let mut turns = [(0.0, 0.0); PAIRS];
-        for (radius_of, pair) in radii.iter_mut().zip(draws.as_chunks::<2>().0) {
-            *radius_of = radius(pair[0]);
+        let mut units = [(0.0, 0.0); PAIRS];
+        for (slot, pair) in radii.iter_mut().zip(draws.as_chunks::<2>().0) {
+            *slot = radius(pair[0]);
         }
-        for (turn, pair) in turns.iter_mut().zip(draws.as_chunks::<2>().0) {
-            *turn = turned(pair[1]);
+        for (unit, pair) in units.iter_mut().zip(draws.as_chunks::<2>().0) {
+            *unit = unit_vector(pair[1]);
         }
-        for ((pair, radius), (x, y)) in out.as_chunks_mut::<2>().0.iter_mut().zip(radii).zip(turns) {
+        for ((pair, radius), (x, y)) in out.as_chunks_mut::<2>().0.iter_mut().zip(radii).zip(units) {
             *pair = [radius * x, radius * y];
         }
     }
 }
 
-/// How far from the origin a pair of normal deviates is (Box and Muller).
+/// The radius of a Box-Muller pair.
 #[inline(always)]
 fn radius(draw: u64) -> f64 {
     // (0, 1]: the logarithm stays finite.
@@ -148,7 +149,7 @@ fn radius(draw: u64) -> f64 {
     (-2.0 * ln(u)).sqrt()
 }
 
-/// Natural logarithm of a normal positive number, from plain arithmetic: error below 4e-16 relative to ln 2.
+/// Natural logarithm of a normal positive number. Absolute error below 4e-16 ln 2.
 #[inline(always)]
 pub fn ln(x: f64) -> f64 {
     let bits = x.to_bits();
@@ -169,9 +170,9 @@ pub fn ln(x: f64) -> f64 {
     f64::from(exponent) * std::f64::consts::LN_2 + 2.0 * s * series
 }
 
-/// Cosine and sine of a whole turn times a 64-bit fraction, less an eighth of a turn.
+/// Cosine and sine of 2π · fraction / 2^64 − π/4.
 #[inline(always)]
-fn turned(fraction: u64) -> (f64, f64) {
+fn unit_vector(fraction: u64) -> (f64, f64) {
     // The top two bits choose the quadrant, the rest an angle in [-pi/4, pi/4) around its middle.
     let within = (fraction << 2) >> 11;
     let t = within as f64 * (1.0 / 9_007_199_254_740_992.0) - 0.5;
@@ -189,15 +190,15 @@ fn turned(fraction: u64) -> (f64, f64) {
                 + q * (-1.0 / 720.0
                     + q * (1.0 / 40_320.0
                         + q * (-1.0 / 3_628_800.0 + q * (1.0 / 479_001_600.0 - q / 87_178_291_200.0))))));
-    // (cos, sin), (-sin, cos), (-cos, -sin) or (sin, -cos), without a branch that nobody could foresee.
+    // (cos, sin), (-sin, cos), (-cos, -sin) or (sin, -cos), without an unpredictable branch.
     let (odd, high) = (fraction & (1 << 62) != 0, fraction & (1 << 63));
     let (x, y) = if odd { (sin, cos) } else { (cos, sin) };
-    let other = high ^ ((fraction << 1) & (1 << 63));
-    (f64::from_bits(x.to_bits() ^ other), f64::from_bits(y.to_bits() ^ high))
+    let x_sign = high ^ ((fraction << 1) & (1 << 63));
+    (f64::from_bits(x.to_bits() ^ x_sign), f64::from_bits(y.to_bits() ^ high))
 }
 
-/// The `m` of `n` rows with the smallest hashes of (seed, row), in ascending row order: the same sample wherever
-/// the rows lie, however they are split over machines.
+/// A sample of `m` of `n` rows without replacement, ascending: the rows with the smallest hashes of (seed, row). A row's
+/// hash depends on nothing else, so smaller samples are subsets of larger ones.
 pub fn sample_rows(seed: u64, n: usize, m: usize) -> Vec<u32> {
     let key = Stream::new(seed, Purpose::Sample, 0, 0).bits();
     let mut hashed: Vec<(u64, u32)> =

@@ -1,6 +1,6 @@
-//! Algorithm 1 written a second time, as plainly as it can be: boxed nodes, recursion, one row at a time. It uses
-//! the random streams and the documented rules (sixteen lanes, scaling by a power of two, cut in f64 rounded once)
-//! and nothing else of the library. The library must give the same leaves, number for number.
+//! A reference implementation of Algorithm 1: boxed nodes, recursion, one row at a time. It uses the random streams of
+//! the library and its documented rules (sixteen lanes, scaling by a power of two, cut in f64 rounded once) and nothing
+//! else. The library must give the same leaves and the same cuts, bit for bit.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -15,7 +15,7 @@ enum Node<R> {
     Inner { direction: Vec<R>, cut: R, left: Box<Node<R>>, right: Box<Node<R>> },
 }
 
-/// r·x: feature j into lane j mod 16, then lanes l + (l + 8), 4, 2, 1.
+/// r·x: column j into lane j mod 16, then lanes l + (l + 8), 4, 2, 1.
 fn project<R: Real>(row: &[R], direction: &[R]) -> R {
     let mut lanes = [R::default(); 16];
     for (j, (&x, &r)) in row.iter().zip(direction).enumerate() {
@@ -29,7 +29,7 @@ fn project<R: Real>(row: &[R], direction: &[R]) -> R {
     lanes[0] + R::default()
 }
 
-/// The power of two that directions are multiplied by: 1 unless the largest value is beyond 2^±40.
+/// The power of two that directions are multiplied by: 1 unless the largest value is outside 2^±40.
 fn scale<R: Real>(values: &[R]) -> f64 {
     let largest = values.iter().fold(0.0f64, |m, v| m.max(v.to_f64().abs()));
     if largest == 0.0 {
@@ -112,11 +112,11 @@ fn grow_node<R: Real>(
             let mut sorted = projections.clone();
             sorted.sort_by(|a, b| a.partial_cmp(b).unwrap());
             let median = sorted[sorted.len() / 2];
-            // The smallest value above `low` where over half of the points lie on `low`.
+            // The smallest value above `low` where at least half of the projections equal `low`.
             if median > low { median } else { *sorted.iter().find(|&&p| p > low).unwrap() }
         }
     };
-    // A cut rounded onto an end would leave one side empty.
+    // A cut rounded to an extreme would leave one side empty.
     if cut <= low || cut > high {
         cut = high;
     }
@@ -132,7 +132,7 @@ fn grow_node<R: Real>(
     Node::Inner { direction: r, cut, left: Box::new(left), right: Box::new(right) }
 }
 
-/// The leaves from left to right, and the cuts of the inner nodes, each before those below it.
+/// The leaves from left to right, and the cuts of the inner nodes in pre-order.
 fn collect<R: Real>(node: &Node<R>, leaves: &mut Vec<Vec<u32>>, cuts: &mut Vec<f64>) {
     match node {
         Node::Leaf(ids) => leaves.push(ids.clone()),
@@ -144,8 +144,8 @@ fn collect<R: Real>(node: &Node<R>, leaves: &mut Vec<Vec<u32>>, cuts: &mut Vec<f
     }
 }
 
-/// The number of the leaf a row ends in.
-fn walk<R: Real>(node: &Node<R>, row: &[R]) -> usize {
+/// The leaf of a row.
+fn route<R: Real>(node: &Node<R>, row: &[R]) -> usize {
     fn count<R>(node: &Node<R>) -> usize {
         match node {
             Node::Leaf(_) => 1,
@@ -156,15 +156,15 @@ fn walk<R: Real>(node: &Node<R>, row: &[R]) -> usize {
         Node::Leaf(_) => 0,
         Node::Inner { direction, cut, left, right } => {
             if project(row, direction) < *cut {
-                walk(left, row)
+                route(left, row)
             } else {
-                count(left) + walk(right, row)
+                count(left) + route(right, row)
             }
         }
     }
 }
 
-/// All cuts of a forest, as its model file lists them.
+/// All cuts of a forest, from its model file.
 fn stored_cuts<R: Real>(forest: &Forest) -> Vec<f64> {
     let bytes = forest.to_bytes().unwrap();
     let file = Container::parse(&bytes, &Silent).unwrap();
@@ -174,7 +174,8 @@ fn stored_cuts<R: Real>(forest: &Forest) -> Vec<f64> {
     }
 }
 
-/// The library's forest has the leaves and, to the last bit, the cuts of the plain one, and sends unseen rows to the same ones.
+/// Asserts that the forest of the library has the leaves and, bit for bit, the cuts of the reference, and routes unseen
+/// rows to the same leaves.
 fn agree<R: Real>(values: &[R], unseen: &[R], d: usize, params: &ForestParams) {
     let n = values.len() / d;
     let rows: Vec<&[R]> = values.chunks_exact(d).collect();
@@ -184,23 +185,23 @@ fn agree<R: Real>(values: &[R], unseen: &[R], d: usize, params: &ForestParams) {
     let scale = scale(values);
     let mut cuts = Vec::new();
     for tree in 0..params.trees {
-        let plain = grow_node(&rows, (0..n as u32).collect(), params, tree, ROOT_PATH, scale);
+        let reference = grow_node(&rows, (0..n as u32).collect(), params, tree, ROOT_PATH, scale);
         let mut expected = Vec::new();
-        collect(&plain, &mut expected, &mut cuts);
+        collect(&reference, &mut expected, &mut cuts);
         let found: Vec<Vec<u32>> = (0..leaves.first_column(tree + 1) - leaves.first_column(tree))
             .map(|leaf| leaves.members(tree, leaf as u32).to_vec())
             .collect();
         assert_eq!(found, expected, "leaves of tree {tree}, n {n}, d {d}, {params:?}");
         for (i, row) in unseen.chunks_exact(d).enumerate() {
-            assert_eq!(routed.get(i, tree) as usize, walk(&plain, row), "unseen row {i}, tree {tree}");
+            assert_eq!(routed.get(i, tree) as usize, route(&reference, row), "unseen row {i}, tree {tree}");
         }
     }
-    // A leaf seldom shows a rounded bit; a cut always does.
+    // A rounding difference rarely changes a leaf, but always a cut.
     assert!(stored_cuts::<R>(&forest) == cuts, "cuts, n {n}, d {d}, {params:?}");
 }
 
 #[test]
-fn plain_algorithm_gives_the_same_leaves_in_f64() {
+fn reference_gives_the_same_forest_in_f64() {
     // Widths on both sides of every padding (1, 2, 4, 8, 16 lanes) and of the lane count.
     for d in [1, 2, 3, 5, 8, 9, 15, 16, 17, 33, 70] {
         let (values, unseen) = (normals(150, d, d as u64), normals(40, d, 1000 + d as u64));
@@ -211,14 +212,14 @@ fn plain_algorithm_gives_the_same_leaves_in_f64() {
 }
 
 #[test]
-fn plain_algorithm_gives_the_same_leaves_in_f32() {
+fn reference_gives_the_same_forest_in_f32() {
     for d in [1, 3, 5, 7, 8, 9, 12, 15, 16, 31, 50] {
         let (values, unseen) = (to_f32(&normals(150, d, d as u64)), to_f32(&normals(40, d, 1000 + d as u64)));
         for params in kinds(3, 6, 8) {
             agree(&values, &unseen, d, &params);
         }
     }
-    // Fewer rows than go down at a time, many more, and a tree without a cut.
+    // Fewer rows than a block, many more, and a tree without a cut.
     let values = to_f32(&normals(300, 10, 1));
     for (unseen, min_node) in [(1, 6), (9, 6), (3000, 6), (33, 400)] {
         let params = ForestParams { trees: 3, min_node, seed: 2, ..Default::default() };
@@ -227,9 +228,9 @@ fn plain_algorithm_gives_the_same_leaves_in_f32() {
 }
 
 #[test]
-fn plain_algorithm_agrees_on_ties_and_on_columns_that_say_nothing() {
+fn reference_agrees_on_ties_and_constant_columns() {
     for d in [1, 4, 20] {
-        // Sparse directions often meet only constant columns here: the later attempts are used.
+        // Sparse directions often have only constant columns here, so that later draws are used.
         let mut values = integers(200, d, 3, d as u64);
         values.chunks_exact_mut(d).for_each(|row| row[..d / 2].fill(5.0));
         let unseen = integers(50, d, 4, 99);
@@ -241,7 +242,7 @@ fn plain_algorithm_agrees_on_ties_and_on_columns_that_say_nothing() {
 }
 
 #[test]
-fn plain_algorithm_agrees_at_huge_and_tiny_scales() {
+fn reference_agrees_at_very_large_and_very_small_scales() {
     let values = normals(120, 5, 3);
     for factor in [1e300, 1e15, 1e-15, 1e-300, 1e-310] {
         let scaled: Vec<f64> = values.iter().map(|v| v * factor).collect();
@@ -258,49 +259,49 @@ fn plain_algorithm_agrees_at_huge_and_tiny_scales() {
 }
 
 #[test]
-fn plain_algorithm_agrees_where_the_rows_pass_the_cache() {
-    // Over twice the rows that fit the cache (1,512 of 64 f64 values, twice as many of f32): the upper levels of all
-    // trees are grown side by side, the rest in columns. Of the unseen rows several blocks go down each tree.
+fn reference_agrees_on_tree_batches_and_transposed_blocks() {
+    // More than twice the rows of a transposed block (1,512 of 64 f64 values, twice as many of f32): the upper levels are
+    // grown as a batch, the rest in transposed blocks. The unseen rows are several blocks.
     let (values, unseen) = (normals(5000, 64, 5), normals(4000, 64, 6));
     let params = ForestParams { trees: 3, min_node: 200, seed: 4, ..Default::default() };
     agree(&values, &unseen, 64, &params);
     agree(&to_f32(&normals(7000, 64, 5)), &to_f32(&unseen), 64, &params);
     let few = ForestParams { trees: 2, min_node: 20, ..params.clone() };
     agree(&values, &unseen[..6400], 64, &few);
-    // Not grown side by side.
+    // Not batched.
     agree(&values, &unseen[..6400], 64, &ForestParams { split: Split::Median, candidates: 2, ..few.clone() });
-    // Too wide for columns, and sparse directions.
+    // Too wide for a transposed block, and sparse directions.
     agree(&normals(4500, 70, 5), &normals(100, 70, 6), 70, &few);
     agree(&values, &unseen[..640], 64, &ForestParams { direction: Direction::Sparse, ..few.clone() });
-    // Large nodes that no direction cuts.
+    // Large nodes of equal rows.
     let mut flat = values;
     flat[..64 * 4000].fill(1.0);
     agree(&flat, &unseen[..640], 64, &few);
 }
 
 #[test]
-fn plain_algorithm_agrees_where_large_nodes_are_summed_roughly() {
+fn reference_agrees_on_quantized_large_nodes() {
     let few = ForestParams { trees: 2, min_node: 3000, ..Default::default() };
     let (values, unseen) = (normals(20_000, 10, 7), normals(300, 10, 8));
     agree(&values, &unseen, 10, &few);
     agree(&to_f32(&normals(40_000, 10, 9)), &to_f32(&unseen), 10, &few);
     agree(&normals(4_500, 62, 5), &normals(50, 62, 6), 62, &few);
-    // Many ties, at the ends and at the cuts; far from zero; one row far from all others.
+    // Ties at the extremes and at the cuts; values far from zero; an outlier.
     agree(&values.iter().map(|v| v.round()).collect::<Vec<f64>>(), &unseen, 10, &few);
     agree(&values.iter().map(|v| 1e6 + v).collect::<Vec<f64>>(), &unseen, 10, &few);
-    let mut lonely = values;
-    lonely[70] = 1e5;
-    agree(&lonely, &unseen, 10, &few);
+    let mut with_outlier = values;
+    with_outlier[70] = 1e5;
+    agree(&with_outlier, &unseen, 10, &few);
 }
 
 #[test]
-fn plain_algorithm_agrees_where_wide_rows_are_summed_roughly() {
+fn reference_agrees_on_quantized_wide_rows() {
     let few = ForestParams { trees: 2, min_node: 300, ..Default::default() };
     let (d, values, unseen) = (300, normals(4_200, 300, 3), normals(150, 300, 4));
     agree(&values, &unseen, d, &few);
     agree(&to_f32(&values), &to_f32(&unseen), d, &few);
     agree(&values, &unseen, d, &ForestParams { direction: Direction::Sparse, ..few.clone() });
-    // Like pictures: few whole numbers, columns that nobody or hardly anybody has.
+    // Image-like rows: small integers, columns that are always or nearly always zero.
     let pixels = |values: &[f64]| -> Vec<f64> {
         let ink =
             |(at, v): (usize, &f64)| (v * 90.0).round().clamp(0.0, 255.0) * f64::from(u8::from(at % d > 40));
@@ -327,7 +328,7 @@ fn sparse_rows_give_the_forest_of_the_dense_table() {
             let other = Csr::of(&unseen, 60, d);
             let routed = dense.route(&Points::new(&unseen, 60, d).unwrap()).unwrap();
             assert_eq!(routed, sparse.route(&other.points()).unwrap());
-            // The same for f32, and a sparse f64 table sent down a forest grown in f32.
+            // The same in f32, and sparse f64 rows routed down an f32 forest.
             let narrow = to_f32(&values);
             let dense = common::grow(&narrow, n, d, &params);
             assert_eq!(dense, Forest::grow(&Csr::of(&narrow, n, d).points(), &params).unwrap());

@@ -1,5 +1,5 @@
-//! Two ways to the same number: the factored kernel against the dense one, sparse rows and top-k against counting
-//! every pair by hand, for training rows and for unseen ones.
+//! The kernel against brute force: factored products against the dense matrix, thresholded rows and neighbours against
+//! counting every pair, for training rows and for unseen rows.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -10,11 +10,11 @@ use rpfcluster::{Forest, ForestParams, LeafIds, LeafMatrix, Points, Silent, Spar
 
 const THRESHOLDS: [f64; 12] = [0.0, 1e-9, 0.05, 0.1, 0.3, 1.0 / 3.0, 0.5, 0.6, 0.7, 0.9, 0.999, 1.0];
 
-/// A few leaf matrices and unseen rows: all kinds of trees, as grown and coarser.
+/// Leaf matrices and unseen rows: every kind of forest, with grown and with merged leaves.
 fn cases(trees: usize) -> Vec<(LeafMatrix, LeafIds)> {
     let (n, d, m) = (230, 5, 60);
     let mut values = normals(n, d, 1);
-    // Some equal rows and a tie or two.
+    // Some equal rows and some ties.
     values.copy_within(0..20 * d, 40 * d);
     let unseen = normals(m, d, 2);
     let unseen = Points::new(&unseen, m, d).unwrap();
@@ -22,10 +22,10 @@ fn cases(trees: usize) -> Vec<(LeafMatrix, LeafIds)> {
     for params in kinds(trees, 7, 3) {
         let forest = grow(&values, n, d, &params);
         let routed = forest.route(&unseen).unwrap();
-        let coarse = forest.leaves_at(25).unwrap();
-        let adapted = coarse.adapt(routed.clone());
+        let merged = forest.leaves_at(25).unwrap();
+        let adapted = merged.adapt(routed.clone());
         all.push((forest.leaves(), routed));
-        all.push((coarse, adapted));
+        all.push((merged, adapted));
     }
     all
 }
@@ -47,7 +47,7 @@ fn assert_sparse(found: &SparseKernel, counts: &[Vec<usize>], threshold: f64, tr
 }
 
 #[test]
-fn a_higher_threshold_is_a_part_of_a_lower_one() {
+fn at_least_equals_counting_with_the_higher_threshold() {
     for (leaves, _) in cases(11).into_iter().take(2) {
         let all = leaves.sparse(0.0, &Silent).unwrap();
         for threshold in THRESHOLDS {
@@ -99,7 +99,7 @@ fn pair_row_dense_and_feature_map_agree_with_counting() {
 }
 
 #[test]
-fn factored_products_are_those_of_the_dense_matrix() {
+fn factored_products_equal_those_of_the_dense_matrix() {
     // 11 trees are more than one group of 8; 20 vectors are more than one block of 16.
     for (leaves, unseen) in cases(11) {
         let n = leaves.n();
@@ -108,7 +108,7 @@ fn factored_products_are_those_of_the_dense_matrix() {
             for (row, y) in dense.chunks_exact(n).zip(y.chunks_exact(b)) {
                 for (c, &found) in y.iter().enumerate() {
                     let expected: f64 = (0..n).map(|j| row[j] * x[j * b + c]).sum();
-                    // n terms of size at most 1: rounding below n * eps * sum|x|.
+                    // n terms of at most 1: rounding below n · eps · sum|x|.
                     assert!((found - expected).abs() < 1e-11, "b {b}: {found} against {expected}");
                 }
             }
@@ -116,33 +116,33 @@ fn factored_products_are_those_of_the_dense_matrix() {
         for b in 1..=20 {
             let x = normals(n, b, b as u64);
             let mut y = vec![f64::NAN; n * b];
-            leaves.apply(&x, &mut y, b);
+            leaves.apply(&x, &mut y, b, &Silent).unwrap();
             compare(&dense, &x, &y, b);
             let mut y = vec![f64::NAN; unseen.n() * b];
-            leaves.apply_to(&unseen, &x, &mut y, b);
+            leaves.apply_to(&unseen, &x, &mut y, b, &Silent).unwrap();
             compare(&dense_of, &x, &y, b);
         }
-        leaves.apply(&[], &mut [], 0);
-        for (row, degree) in dense.chunks_exact(n).zip(leaves.degrees()) {
+        leaves.apply(&[], &mut [], 0, &Silent).unwrap();
+        for (row, degree) in dense.chunks_exact(n).zip(leaves.degrees(&Silent).unwrap()) {
             assert!((row.iter().sum::<f64>() - degree).abs() < 1e-11);
         }
         // Integer vectors: exact up to the one division.
         let ones = vec![1.0; n];
         let mut y = vec![0.0; n];
-        leaves.apply(&ones, &mut y, 1);
-        assert_eq!(y, leaves.degrees());
+        leaves.apply(&ones, &mut y, 1, &Silent).unwrap();
+        assert_eq!(y, leaves.degrees(&Silent).unwrap());
     }
 }
 
 #[test]
-fn products_agree_over_several_tasks_of_rows() {
+fn products_agree_across_row_tasks() {
     let (n, d) = (20_000, 3);
     let values = normals(n, d, 3);
     let leaves = grow(&values, n, d, &ForestParams { trees: 9, min_node: 40, ..Default::default() }).leaves();
     let x = normals(n, 2, 4);
     let mut y = vec![0.0; n * 2];
-    leaves.apply(&x, &mut y, 2);
-    let degrees = leaves.degrees();
+    leaves.apply(&x, &mut y, 2, &Silent).unwrap();
+    let degrees = leaves.degrees(&Silent).unwrap();
     for i in (0..n).step_by(997).chain([8191, 8192, 16_383, 16_384, n - 1]) {
         let row = leaves.row(i);
         assert!((row.iter().sum::<f64>() - degrees[i]).abs() < 1e-9);
@@ -156,15 +156,15 @@ fn products_agree_over_several_tasks_of_rows() {
 }
 
 #[test]
-fn sparse_kernel_is_every_pair_above_the_threshold() {
-    // 7, 10 and 11 trees: 0.1 * 10, 0.3 * 10, 0.7 * 10 are not what they seem in binary.
+fn sparse_kernel_holds_every_pair_of_at_least_the_threshold() {
+    // 7, 10 and 11 trees: 0.1 · 10, 0.3 · 10 and 0.7 · 10 are not integers in binary.
     for trees in [1, 7, 10, 11] {
         for (leaves, unseen) in cases(trees).into_iter().step_by(3) {
             for threshold in THRESHOLDS {
-                let without_codes = leaves.sparse(threshold, &Silent).unwrap();
+                let from_lists = leaves.sparse(threshold, &Silent).unwrap();
                 let counts = brute_counts(leaves.leaf_ids(), leaves.leaf_ids());
-                assert_sparse(&without_codes, &counts, threshold, trees);
-                assert_eq!(leaves.sparse(threshold, &Silent).unwrap(), without_codes);
+                assert_sparse(&from_lists, &counts, threshold, trees);
+                assert_eq!(leaves.sparse(threshold, &Silent).unwrap(), from_lists);
                 let counts = brute_counts(&unseen, leaves.leaf_ids());
                 let found = leaves.sparse_of(&unseen, threshold, &Silent).unwrap();
                 assert_sparse(&found, &counts, threshold, trees);
@@ -175,7 +175,7 @@ fn sparse_kernel_is_every_pair_above_the_threshold() {
 
 #[test]
 fn every_multiple_of_one_over_t_is_an_exact_threshold() {
-    // Identical and distinct points: counts of all sizes. beta1 = c / T keeps count c and not c - 1.
+    // Counts of all sizes. beta1 = c / T keeps count c and not c - 1.
     let values = normals(60, 1, 8);
     for trees in [3, 10, 49, 100, 200, 333] {
         let leaves =
@@ -193,8 +193,8 @@ fn every_multiple_of_one_over_t_is_an_exact_threshold() {
 fn thresholds_outside_zero_and_one_are_refused() {
     let leaves = grow(&normals(20, 2, 1), 20, 2, &ForestParams { trees: 3, ..Default::default() }).leaves();
     for threshold in [-0.1, 1.0000001, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-        let said = leaves.sparse(threshold, &Silent).unwrap_err().to_string();
-        assert!(said.contains("beta1") && said.contains("from 0 to 1"), "{said}");
+        let message = leaves.sparse(threshold, &Silent).unwrap_err().to_string();
+        assert!(message.contains("beta1") && message.contains("from 0 to 1"), "{message}");
         assert!(leaves.sparse_of(leaves.leaf_ids(), threshold, &Silent).is_err());
     }
     assert!(leaves.top_k(0, &Silent).is_err());
@@ -202,8 +202,8 @@ fn thresholds_outside_zero_and_one_are_refused() {
 }
 
 #[test]
-fn top_k_is_the_front_of_the_sorted_row() {
-    // Few trees and equal rows: ties everywhere, decided by the lowest index.
+fn top_k_equals_the_first_k_of_the_sorted_row() {
+    // Few trees and equal rows: many ties, resolved by the lowest index.
     for trees in [1, 2, 5, 11] {
         for (leaves, unseen) in cases(trees).into_iter().step_by(3) {
             let n = leaves.n();
@@ -228,8 +228,8 @@ fn top_k_is_the_front_of_the_sorted_row() {
 }
 
 #[test]
-fn windows_of_rows_count_like_all_rows_at_once() {
-    // Over 65,536 rows the leaf numbers are laid out a window at a time unless they have been made before.
+fn counting_in_windows_equals_counting_all_rows() {
+    // Above 65,536 rows leaf ids are computed window by window unless the matrix holds them.
     for n in [65_536, 70_000, 140_001] {
         let values = normals(n, 2, 9);
         let forest = grow(&values, n, 2, &ForestParams { trees: 5, min_node: 12, ..Default::default() });
@@ -238,7 +238,7 @@ fn windows_of_rows_count_like_all_rows_at_once() {
         assert_eq!(windowed.sparse(0.4, &Silent).unwrap(), whole.sparse(0.4, &Silent).unwrap());
         let top = windowed.top_k(4, &Silent).unwrap();
         assert_eq!(top, whole.top_k(4, &Silent).unwrap());
-        // A second opinion on a few rows, those at the seams among them.
+        // Some rows by brute force, those at window boundaries included.
         for i in (0..n).step_by(n / 40).chain([n - 1]) {
             let counts: Vec<usize> = whole.row(i).iter().map(|s| (s * 5.0).round() as usize).collect();
             let row: Vec<_> = std::iter::zip(top.row(i).0.to_vec(), top.row(i).1.to_vec()).collect();
@@ -272,7 +272,7 @@ fn training_rows_are_routed_to_their_own_leaves() {
                 // The f64 rows round to the f32 rows the forest was grown on.
                 let wide = Points::new(&values, 300, d).unwrap();
                 assert_eq!(&forest.route(&wide).unwrap(), forest.leaves().leaf_ids());
-                // One row at a time goes the same way as the batch.
+                // A single row is routed as in the batch.
                 for i in [0, 17, 299] {
                     let row = Points::new(&narrow[i * d..(i + 1) * d], 1, d).unwrap();
                     let alone = forest.route(&row).unwrap();
@@ -284,23 +284,23 @@ fn training_rows_are_routed_to_their_own_leaves() {
 }
 
 #[test]
-fn rows_of_another_width_are_refused() {
+fn rows_with_another_number_of_columns_or_beyond_f32_are_refused() {
     let forest = grow(&normals(50, 4, 1), 50, 4, &ForestParams { trees: 2, ..Default::default() });
     let other = normals(50, 3, 1);
-    let said = forest.route(&Points::new(&other, 50, 3).unwrap()).unwrap_err().to_string();
-    assert_eq!(said, "the data has 3 columns, but the model was fitted on 4");
-    // A value that f32 cannot hold.
+    let message = forest.route(&Points::new(&other, 50, 3).unwrap()).unwrap_err().to_string();
+    assert_eq!(message, "the data has 3 columns, but the model was fitted on 4");
+    // A value beyond the range of f32.
     let forest = grow(&to_f32(&normals(50, 4, 1)), 50, 4, &ForestParams { trees: 2, ..Default::default() });
     let huge = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1e300, 0.0];
-    let said = forest.route(&Points::new(&huge, 2, 4).unwrap()).unwrap_err().to_string();
-    assert!(said.starts_with("row 2, column 3 is inf"), "{said}");
+    let message = forest.route(&Points::new(&huge, 2, 4).unwrap()).unwrap_err().to_string();
+    assert!(message.starts_with("row 2, column 3 is inf"), "{message}");
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn the_kernel_is_a_kernel(
+    fn the_kernel_is_symmetric_with_unit_diagonal_and_values_in_zero_one(
         (n, d, seed) in (1usize..40, 1usize..8, any::<u64>()),
         distinct in prop_oneof![Just(0u64), 2u64..4],
         (trees, min_node) in (1usize..30, 2usize..12),

@@ -1,5 +1,5 @@
-//! The generator and the deviates made from it. Tolerances are five standard errors of the statistic unless said;
-//! seeds are fixed, so that a pass is a pass for ever.
+//! The random number generator and its normal deviates. Tolerances are five standard errors of the statistic unless
+//! stated otherwise; seeds are fixed, so the tests are deterministic.
 #![allow(clippy::unwrap_used)]
 
 use rpfcluster::random::{Purpose, ROOT_PATH, Stream, child_path, ln, mix, sample_rows};
@@ -27,7 +27,7 @@ fn normal_deviates_have_normal_moments_and_tails() {
         for (limit, beyond) in beyond.iter_mut().enumerate() {
             *beyond += z.iter().filter(|z| z.abs() > limit as f64).count();
         }
-        // The two halves of a Box-Muller pair.
+        // The two deviates of a Box-Muller pair are uncorrelated.
         let product: f64 = z.chunks_exact(2).map(|p| p[0] * p[1]).sum();
         assert!(product.abs() < 5.0 * (n / 2.0).sqrt());
     }
@@ -40,7 +40,7 @@ fn normal_deviates_have_normal_moments_and_tails() {
 }
 
 #[test]
-fn normal_gives_the_numbers_of_normals() {
+fn normal_and_normals_give_the_same_numbers() {
     let mut one = Stream::new(4, Purpose::Direction, 5, 6);
     for count in [1, 2, 7, 100] {
         let mut one = one.clone();
@@ -74,7 +74,7 @@ fn neighbouring_streams_are_not_correlated() {
             let r = correlation(here(), other);
             assert!(r.abs() < limit, "{what}: {r}");
         }
-        // A stream against itself one and two places on.
+        // Autocorrelation at lags 1 and 2.
         let z = normals(here(), N + 2);
         for lag in [1, 2] {
             let r = (0..N).map(|k| z[k] * z[k + lag]).sum::<f64>() / N as f64;
@@ -85,7 +85,7 @@ fn neighbouring_streams_are_not_correlated() {
 
 #[test]
 fn first_numbers_of_neighbouring_keys_are_uniform_and_independent() {
-    // What cuts are made of: one number from each of many streams with keys 0, 1, 2, …
+    // As for cuts: one number from each of many streams with keys 0, 1, 2, …
     const N: usize = 100_000;
     type Key = fn(u64) -> Stream;
     let keys: [(&str, Key); 3] = [
@@ -116,7 +116,7 @@ fn first_numbers_of_neighbouring_keys_are_uniform_and_independent() {
 }
 
 #[test]
-fn below_is_even_and_stays_below() {
+fn below_is_uniform_and_stays_below_the_bound() {
     for bound in [1u64, 2, 3, 7, 10, 64, 1000] {
         const PER: usize = 200;
         let mut statistic = 0.0;
@@ -138,14 +138,14 @@ fn below_is_even_and_stays_below() {
 }
 
 #[test]
-fn our_logarithm_is_the_logarithm() {
+fn logarithm_agrees_with_the_standard_library() {
     let mut stream = Stream::new(2, Purpose::Sample, 0, 0);
     let near = |x: f64| {
         let (ours, std) = (ln(x), x.ln());
         assert!((ours - std).abs() <= 1e-15 * std.abs(), "ln({x:e}) is {ours:e}, not {std:e}");
     };
     for _ in 0..200_000 {
-        // What Box-Muller asks for, and every magnitude.
+        // The arguments of Box-Muller, and every magnitude.
         near(((stream.bits() >> 11) + 1) as f64 / 9_007_199_254_740_992.0);
         let exponent = stream.below(2046) + 1;
         near(f64::from_bits(exponent << 52 | stream.bits() >> 12));
@@ -158,21 +158,21 @@ fn our_logarithm_is_the_logarithm() {
 }
 
 #[test]
-fn deviates_are_box_muller_of_the_bits() {
+fn deviates_are_the_box_muller_transform_of_the_bits() {
     let mut stream = Stream::new(0, Purpose::Direction, 0, ROOT_PATH);
     let first: Vec<u64> = (0..2).map(|_| stream.bits()).collect();
     let z = normals(Stream::new(0, Purpose::Direction, 0, ROOT_PATH), 2);
-    // Box-Muller by the platform's own mathematics, from the same bits.
+    // Box-Muller with the mathematics library of the platform, from the same bits.
     let u = ((first[0] >> 11) + 1) as f64 / 9_007_199_254_740_992.0;
     let radius = (-2.0 * u.ln()).sqrt();
     assert!((z[0].hypot(z[1]) - radius).abs() < 1e-14);
-    // All four quarter turns are taken equally often.
-    let mut quarters = [0usize; 4];
+    // The four quadrants are equally frequent.
+    let mut quadrants = [0usize; 4];
     for pair in normals(Stream::new(0, Purpose::Direction, 1, ROOT_PATH), 80_000).chunks_exact(2) {
-        quarters[usize::from(pair[0] > 0.0) * 2 + usize::from(pair[1] > 0.0)] += 1;
+        quadrants[usize::from(pair[0] > 0.0) * 2 + usize::from(pair[1] > 0.0)] += 1;
     }
-    assert!(quarters.iter().all(|&q| (q as f64 - 10_000.0).abs() < 5.0 * 7500f64.sqrt()), "{quarters:?}");
-    // Angles are even within the quarters too.
+    assert!(quadrants.iter().all(|&q| (q as f64 - 10_000.0).abs() < 5.0 * 7500f64.sqrt()), "{quadrants:?}");
+    // Angles are uniform within the quadrants.
     let z = normals(Stream::new(0, Purpose::Direction, 2, ROOT_PATH), 160_000);
     let mut slices = [0.0f64; 16];
     for pair in z.chunks_exact(2) {
@@ -184,7 +184,7 @@ fn deviates_are_box_muller_of_the_bits() {
 }
 
 #[test]
-fn samples_have_the_right_size_and_lie_in_each_other() {
+fn samples_have_the_requested_size_and_are_nested() {
     for seed in 0..20 {
         for n in [0usize, 1, 2, 10, 1000] {
             let mut smaller: Vec<u32> = Vec::new();
@@ -198,7 +198,7 @@ fn samples_have_the_right_size_and_lie_in_each_other() {
             }
         }
     }
-    // Every row is as likely as any other: 200 samples of 50 in 100, sd of a row's share sqrt(200 / 4).
+    // All rows are equally likely: 200 samples of 50 in 100, standard deviation of a count sqrt(200 / 4).
     let mut seen = [0.0f64; 100];
     for seed in 0..200 {
         sample_rows(seed, 100, 50).iter().for_each(|&i| seen[i as usize] += 1.0);
@@ -208,7 +208,7 @@ fn samples_have_the_right_size_and_lie_in_each_other() {
 }
 
 #[test]
-fn paths_of_a_deep_tree_are_all_different() {
+fn paths_of_a_deep_tree_are_distinct() {
     let mut paths = vec![ROOT_PATH];
     let mut level = vec![ROOT_PATH];
     for _ in 0..14 {

@@ -1,5 +1,5 @@
-//! A tree is a function of (points, parameters, seed, tree number): threads do not matter, each parameter does, and
-//! a coarser leaf matrix is the one a fresh forest would have.
+//! A tree is a function of data, parameters, seed and tree number: threads do not change it, each parameter does, and
+//! merged leaves equal those of a forest grown with the larger `min_node`.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use rpfcluster::thread_pool::in_pool;
 use rpfcluster::{Direction, Forest, ForestParams, LeafMatrix, Points, Silent, Split};
 
-/// Everything a leaf matrix says about its leaves.
+/// The sorted members of every leaf of every tree.
 fn leaf_lists(leaves: &LeafMatrix) -> Vec<Vec<Vec<u32>>> {
     (0..leaves.trees())
         .map(|t| {
@@ -26,7 +26,7 @@ fn leaf_lists(leaves: &LeafMatrix) -> Vec<Vec<Vec<u32>>> {
 }
 
 #[test]
-fn any_number_of_threads_gives_the_same_bits() {
+fn forest_and_kernel_do_not_depend_on_thread_count() {
     let (n, d) = (3000, 20);
     let values = normals(n, d, 1);
     let narrow = to_f32(&values);
@@ -43,9 +43,9 @@ fn any_number_of_threads_gives_the_same_bits() {
                 let top = leaves.top_k(5, &Silent).unwrap();
                 let top_of = leaves.top_k_of(&routed, 5, &Silent).unwrap();
                 let mut y = vec![0.0; n * 3];
-                leaves.apply(&x, &mut y, 3);
+                leaves.apply(&x, &mut y, 3, &Silent).unwrap();
                 let y: Vec<u64> = y.iter().map(|v| v.to_bits()).collect();
-                (forest, float, routed, (sparse, top, top_of), y, leaves.degrees())
+                (forest, float, routed, (sparse, top, top_of), y, leaves.degrees(&Silent).unwrap())
             })
             .unwrap()
         };
@@ -60,7 +60,7 @@ fn any_number_of_threads_gives_the_same_bits() {
 }
 
 #[test]
-fn each_parameter_alone_changes_the_leaves() {
+fn every_parameter_changes_the_leaves() {
     let (n, d) = (500, 10);
     let values = normals(n, d, 4);
     let base = ForestParams { trees: 10, min_node: 10, ..Default::default() };
@@ -80,7 +80,7 @@ fn each_parameter_alone_changes_the_leaves() {
 }
 
 #[test]
-fn a_tree_does_not_depend_on_the_trees_beside_it() {
+fn a_tree_does_not_depend_on_the_number_of_trees() {
     let (n, d) = (400, 6);
     let values = normals(n, d, 5);
     for params in kinds(9, 8, 2) {
@@ -92,31 +92,31 @@ fn a_tree_does_not_depend_on_the_trees_beside_it() {
 }
 
 #[test]
-fn smaller_leaves_and_balanced_trees_are_what_their_names_say() {
+fn leaves_are_below_min_node_and_median_trees_are_balanced() {
     let (n, d) = (1024, 8);
     let values = normals(n, d, 6);
     for params in kinds(10, 16, 0) {
         let forest = grow(&values, n, d, &params);
-        // Distinct points: every leaf is below min_node, and every node that was cut was not.
+        // Distinct rows: every leaf is below min_node.
         for tree in leaf_lists(&forest.leaves()) {
             assert!(tree.iter().all(|leaf| (1..16).contains(&leaf.len())));
         }
         if params.split == Split::Median {
-            // 1,024 halves 7 times to 8 points, below 16.
+            // 1,024 rows halved 7 times are 8, below 16.
             assert!(forest.depths().iter().all(|&depth| depth == 7), "{:?}", forest.depths());
         }
     }
 }
 
 #[test]
-fn more_candidates_find_wider_cuts() {
-    // One column is a hundred times wider than the others: of many directions, the widest leans on it.
+fn more_candidates_give_wider_projections() {
+    // One column is a hundred times wider than the others; the widest of many directions contains it.
     let (n, d) = (200, 10);
     let mut values = normals(n, d, 7);
     values.chunks_exact_mut(d).for_each(|row| row[0] *= 100.0);
     let order = |params: &ForestParams| {
         let leaves = grow(&values, n, d, params).leaves();
-        // How well the first cut of each tree sorts the wide column: |share of the right half above the median|.
+        // How well the root of each tree separates the wide column at its median.
         let mut columns: Vec<f64> = values.chunks_exact(d).map(|row| row[0]).collect();
         columns.sort_by(f64::total_cmp);
         let median = columns[n / 2];
@@ -135,7 +135,8 @@ fn more_candidates_find_wider_cuts() {
         direction: Direction::Sparse,
         ..Default::default()
     };
-    // A sparse direction has 4 of 10 columns, so one draw in 0.4 sees the wide one; of ten draws all but 0.6 %.
+    // A sparse direction has 4 of 10 columns: one draw contains the wide column with probability 0.4, ten draws with
+    // 0.994.
     let (one, ten) = (order(&base), order(&ForestParams { candidates: 10, ..base.clone() }));
     assert!(one < 0.6 && ten > 0.95, "one {one}, ten {ten}");
 }
@@ -144,7 +145,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn coarser_leaves_are_those_of_a_fresh_forest(
+    fn merged_leaves_equal_those_of_a_forest_grown_with_the_larger_min_node(
         (n, d, seed) in (1usize..300, 1usize..24, any::<u64>()),
         distinct in prop_oneof![Just(0u64), 2u64..6],
         small in 2usize..20,
@@ -153,20 +154,19 @@ proptest! {
         let values = if distinct == 0 { normals(n, d, seed) } else { integers(n, d, distinct, seed) };
         for params in kinds(3, small, seed) {
             let grown = grow(&values, n, d, &params);
-            let coarse = grown.leaves_at(small + more).unwrap();
+            let merged = grown.leaves_at(small + more).unwrap();
             let fresh = grow(&values, n, d, &ForestParams { min_node: small + more, ..params.clone() });
             let fresh_leaves = fresh.leaves();
-            prop_assert_eq!(leaf_lists(&coarse), leaf_lists(&fresh_leaves));
-            prop_assert_eq!(coarse.leaf_ids(), fresh_leaves.leaf_ids());
-            // Unseen rows too.
+            prop_assert_eq!(leaf_lists(&merged), leaf_lists(&fresh_leaves));
+            prop_assert_eq!(merged.leaf_ids(), fresh_leaves.leaf_ids());
             let unseen = normals(20, d, seed ^ 1);
             let unseen = Points::new(&unseen, 20, d).unwrap();
-            prop_assert_eq!(coarse.adapt(grown.route(&unseen).unwrap()), fresh.route(&unseen).unwrap());
+            prop_assert_eq!(merged.adapt(grown.route(&unseen).unwrap()), fresh.route(&unseen).unwrap());
         }
     }
 
     #[test]
-    fn some_trees_of_a_forest_are_a_forest(
+    fn a_range_of_trees_has_the_leaves_of_those_trees(
         (n, d, seed) in (1usize..120, 1usize..6, any::<u64>()),
         (from, count) in (0usize..5, 1usize..4),
         more in 0usize..20,
@@ -181,7 +181,7 @@ proptest! {
             prop_assert_eq!(part.trees(), count);
             let (all, own) = (leaf_lists(&whole), leaf_lists(&part));
             prop_assert_eq!(&all[from..from + count], &own[..]);
-            // Routed rows are looked up in the trees of the part, not in the first ones.
+            // Leaf ids are taken from the trees of the range, not from the first ones.
             let routed = forest.route(&unseen).unwrap();
             let (of_whole, of_part) = (whole.adapt(routed.clone()), part.adapt(routed));
             prop_assert_eq!(of_part.trees(), count);
@@ -193,11 +193,11 @@ proptest! {
 }
 
 #[test]
-fn a_smaller_min_node_and_trees_that_are_not_there_are_refused() {
+fn smaller_min_node_missing_trees_and_wrong_parameters_are_refused() {
     let values = normals(100, 3, 1);
     let forest = grow(&values, 100, 3, &ForestParams { trees: 4, min_node: 10, ..Default::default() });
-    let said = forest.leaves_at(9).unwrap_err().to_string();
-    assert!(said.contains('9') && said.contains("at least 10"), "{said}");
+    let message = forest.leaves_at(9).unwrap_err().to_string();
+    assert!(message.contains('9') && message.contains("at least 10"), "{message}");
     #[allow(clippy::reversed_empty_ranges)] // the point of the test
     for trees in [0..0, 3..2, 2..5, 4..4] {
         assert!(forest.leaves_of_trees(trees, 10).is_err());

@@ -1,8 +1,8 @@
-//! Theorem 1 of the paper and what S estimates, by Monte Carlo with stated errors.
+//! Theorem 1 of the paper and the quantity that S estimates, by Monte Carlo with stated errors.
 //!
-//! With min_node = n only the root is cut, so 1 - S_AB is the share of cuts that separate A and B. Given a direction
-//! r that share is |r·(A-B)| / width(r), and width(r) <= rho |r| with rho the diameter: P >= E|cos| d/rho. The paper
-//! has E|cos| = 2/pi, which is right in the plane; in R^p it is Gamma(p/2) / (sqrt(pi) Gamma((p+1)/2)).
+//! With min_node = n only the root is cut, so 1 - S_AB is the fraction of cuts that separate A and B. Given a direction
+//! r that fraction is |r·(A-B)| / width(r), and width(r) <= rho |r| with rho the diameter: P >= E|cos| d/rho. The paper
+//! states E|cos| = 2/pi, which holds in the plane; in R^p it is Gamma(p/2) / (sqrt(pi) Gamma((p+1)/2)).
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -50,7 +50,7 @@ fn sphere(points: Vec<f64>, d: usize, step: f64) -> Vec<f64> {
     values
 }
 
-/// The share of root cuts that separate the last two points, over 20 seeds, and its standard error.
+/// The fraction of root cuts that separate the last two points, over 20 seeds, and its standard error.
 fn separated(values: &[f64], d: usize, trees: usize) -> (f64, f64) {
     let n = values.len() / d;
     let mut sum = 0.0;
@@ -64,7 +64,7 @@ fn separated(values: &[f64], d: usize, trees: usize) -> (f64, f64) {
     (p, (p * (1.0 - p) / (20.0 * trees as f64)).sqrt())
 }
 
-/// The same probability without a forest: the mean of |r·(A-B)| / width(r), and its standard error.
+/// The same probability without a forest, as the mean of |r·(A-B)| / width(r), and its standard error.
 fn expected(values: &[f64], d: usize, draws: usize) -> (f64, f64) {
     let mut stream = Stream::new(77, Purpose::Shapes, 0, 0);
     let rows: Vec<&[f64]> = values.chunks_exact(d).collect();
@@ -83,7 +83,7 @@ fn expected(values: &[f64], d: usize, draws: usize) -> (f64, f64) {
 }
 
 #[test]
-fn the_mean_cosine_is_what_the_formula_says() {
+fn mean_cosine_agrees_with_its_formula() {
     assert!((mean_cosine(2) - 2.0 / PI).abs() < 1e-15 && (mean_cosine(3) - 0.5).abs() < 1e-15);
     assert!((mean_cosine(1000) / (2.0 / (PI * 1000.0)).sqrt() - 1.0).abs() < 1e-3);
     for p in [2, 3, 10, 100] {
@@ -102,7 +102,7 @@ fn the_mean_cosine_is_what_the_formula_says() {
 }
 
 #[test]
-fn theorem_1_in_the_plane_holds_and_is_tight_on_a_circle() {
+fn theorem_1_holds_in_the_plane_and_is_tight_on_a_circle() {
     // 64 points of a circle have width 2 within a factor cos(pi/64) = 0.9988 in every direction.
     let circle = (0..64).flat_map(|i| [(f64::from(i) * PI / 32.0).cos(), (f64::from(i) * PI / 32.0).sin()]);
     let circle: Vec<f64> = circle.collect();
@@ -135,7 +135,7 @@ fn theorem_1_corrected_is_tight_on_a_sphere_in_space() {
     let (p, sigma) = separated(&values, 3, 1000);
     let bound = 0.5 / rho;
     assert!(p > bound - 4.0 * sigma && p < bound * 1.01 + 4.0 * sigma, "{p} ± {sigma} against {bound}");
-    // The plane's constant asks for more than is true: 0.318 against 0.25.
+    // The constant of the plane is too large here: 0.318 against 0.25.
     assert!(p < 2.0 / (PI * rho) - 10.0 * sigma);
 }
 
@@ -150,7 +150,7 @@ fn theorem_1_corrected_holds_in_3_10_and_100_dimensions() {
         let (mean, error) = expected(&values, d, 20_000);
         assert!((p - mean).abs() < 4.0 * sigma.hypot(error), "d {d}: {p} against {mean}");
         if d == 100 {
-            // The bound as printed fails by far: the correction matters.
+            // The bound as printed in the paper does not hold.
             assert!(p < 2.0 / (PI * rho) - 20.0 * sigma, "{p} ± {sigma} against {}", 2.0 / (PI * rho));
         }
     }
@@ -181,7 +181,7 @@ fn variance(values: &[f64]) -> f64 {
 }
 
 #[test]
-fn a_similarity_is_a_binomial_share() {
+fn a_similarity_is_a_binomial_proportion() {
     const SEEDS: u64 = 400;
     let (few, many) = (over_seeds(25, SEEDS), over_seeds(100, SEEDS));
     let mut used = 0;
@@ -192,7 +192,7 @@ fn a_similarity_is_a_binomial_share() {
             continue;
         }
         used += 1;
-        // The same probability is estimated whatever T is.
+        // The expectation does not depend on T.
         let error = (p * (1.0 - p) / SEEDS as f64 * (1.0 / 25.0 + 1.0 / 100.0)).sqrt();
         assert!((mean(few) - p).abs() < 5.0 * error, "{} against {p}", mean(few));
         // A sample variance of 400 values has a relative error of sqrt(2/399) = 0.071 (binomial kurtosis adds little).
@@ -210,11 +210,11 @@ fn a_similarity_is_a_binomial_share() {
 
 #[test]
 fn near_pairs_are_similar_and_far_pairs_are_not() {
-    // Two clouds 20 apart, each of spread 1; over 20 seeds.
+    // Two Gaussian clusters of unit variance at distance 20; over 20 seeds.
     let (n, d) = (200, 5);
     let mut values = normals(n, d, 2);
     values.chunks_exact_mut(d).take(100).for_each(|row| row[0] += 20.0);
-    // Row 1 lies beside row 0.
+    // Row 1 is nearly equal to row 0.
     for j in 0..d {
         values[d + j] = values[j] + 1e-6;
     }
@@ -234,7 +234,7 @@ fn near_pairs_are_similar_and_far_pairs_are_not() {
         assert!(between[between.len() - 1] < 0.2 * within[within.len() - 1]);
     }
     assert!(mean(&within) > 0.1 && mean(&between) < 0.03, "{} and {}", mean(&within), mean(&between));
-    // Similarity falls with distance along a line.
+    // Similarity decreases with distance along a line.
     let line: Vec<f64> = (0..200).map(f64::from).collect();
     let leaves = grow(&line, 200, 1, &ForestParams { trees: 2000, ..Default::default() }).leaves();
     let at = |step: usize| mean(&(50..100).map(|i| leaves.pair(i, i + step)).collect::<Vec<f64>>());

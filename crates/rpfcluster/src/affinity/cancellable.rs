@@ -79,16 +79,12 @@ impl Affinity for WatchedLinear<'_> {
     }
 
     fn degrees(&self) -> Vec<f64> {
-        match self.kernel.leaves.prepare_leaf_ids(self.observer) {
-            Ok(_) => self.kernel.leaves.degrees_until(self.observer),
-            Err(_) => vec![0.0; self.n()],
-        }
+        self.kernel.leaves.degrees(self.observer).unwrap_or_else(|_| vec![0.0; self.n()])
     }
 
     fn apply(&self, x: &[f64], y: &mut [f64], b: usize) {
-        if let Ok(codes) = self.kernel.leaves.prepare_leaf_ids(self.observer) {
-            self.kernel.leaves.apply_until(codes, x, y, b, self.observer);
-        }
+        // Cancelled: the caller asks the observer before it uses y.
+        let _ = self.kernel.leaves.apply(x, y, b, self.observer);
     }
 
     fn column(&self, j: usize, out: &mut [f64]) {

@@ -6,7 +6,7 @@ use super::cancellable::WatchedLinear;
 use super::{Affinity, Masked};
 use crate::graph::Components;
 use crate::kernel::LeafMatrix;
-use crate::observe::Observer;
+use crate::observe::{Observer, Silent};
 
 /// S = Z Zᵀ / T as an affinity.
 #[derive(Debug, Clone)]
@@ -32,11 +32,11 @@ impl Affinity for LinearAffinity {
     }
 
     fn degrees(&self) -> Vec<f64> {
-        self.leaves.degrees()
+        self.leaves.degrees(&Silent).unwrap_or_default()
     }
 
     fn apply(&self, x: &[f64], y: &mut [f64], b: usize) {
-        self.leaves.apply(x, y, b);
+        let _ = self.leaves.apply(x, y, b, &Silent);
     }
 
     fn column(&self, j: usize, out: &mut [f64]) {

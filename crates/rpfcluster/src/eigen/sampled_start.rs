@@ -15,7 +15,7 @@ use crate::affinity::{Affinity, LinearAffinity};
 use crate::error::Result;
 use crate::forest::LeafIds;
 use crate::kernel::LeafMatrix;
-use crate::observe::{Observer, check};
+use crate::observe::Observer;
 use crate::random::sample_rows;
 
 /// Rows from which on it is worth it.
@@ -59,8 +59,7 @@ pub(super) fn start(
     let mut z = found.vectors;
     scale_rows(&mut z, width, |i| sampled.inverse_root(i));
     let mut start = vec![0.0; n * width];
-    part.leaves().apply_until(codes, &z, &mut start, width, observer);
-    check(observer)?;
+    part.leaves().apply_to(codes, &z, &mut start, width, observer)?;
     // The first vector of the walk is the same everywhere, so its product is the degree towards the sample.
     let rows = start.par_chunks_mut(CHUNK * width).zip(operator.degrees().par_chunks(CHUNK));
     rows.for_each(|(rows, degrees)| {

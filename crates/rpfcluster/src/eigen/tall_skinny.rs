@@ -7,7 +7,7 @@
 use rayon::prelude::*;
 
 use crate::observe::Observer;
-use crate::simd::in_wide_registers;
+use crate::simd::dispatch;
 
 /// Rows of one chunk.
 pub(crate) const CHUNK: usize = 2048;
@@ -56,7 +56,7 @@ fn tile<const P: usize, const Q: usize>(
     }
 }
 
-in_wide_registers! {
+dispatch! {
 fn gram_chunk(a: Block<'_>, b: Block<'_>, out: &mut [f64]) {
     let width = b.columns;
     for (rows_a, rows_b) in a.data.chunks(RUN * a.stride).zip(b.data.chunks(RUN * b.stride)) {
@@ -154,7 +154,7 @@ fn row_product(row: &[f64], m: &[f64], width: usize, sign: f64, out: &mut [f64])
     }
 }
 
-in_wide_registers! {
+dispatch! {
     fn subtract_rows(a: Block<'_>, m: &[f64], w: &mut [f64], width: usize) {
         for (out, row) in w.chunks_exact_mut(width).zip(a.data.chunks_exact(a.stride)) {
             row_product(&row[..a.columns], m, width, -1.0, out);
@@ -171,7 +171,7 @@ pub(crate) fn subtract(a: Block, m: &[f64], w: &mut [f64], width: usize, observe
     });
 }
 
-in_wide_registers! {
+dispatch! {
     fn rotate_rows(rows: &mut [f64], stride: usize, columns: usize, m: &[f64], width: usize) {
         let mut fresh = vec![0.0; width];
         for row in rows.chunks_exact_mut(stride) {

@@ -1,6 +1,7 @@
-//! A forest as sections of a model file, and back.
+//! Serialization of a forest as sections of a model file.
 //!
-//! Each array of all trees is one section; the number of inner nodes of each tree says where one tree ends.
+//! A section holds one array of all trees, one tree after the other; section `inner` holds the number of inner nodes of
+//! each tree. Reading validates every array.
 
 use std::io::Write;
 use std::path::Path;
@@ -13,7 +14,7 @@ use crate::model_file::{Container, Piece, Sections, read};
 use crate::observe::{Observer, Silent, check};
 use crate::points::Precision;
 
-/// The part of a forest that is not an array.
+/// The scalars of a forest, stored as JSON.
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Head {
     params: ForestParams,
@@ -24,7 +25,7 @@ struct Head {
     trees: usize,
 }
 
-/// A forest's small parts, made before the sections that borrow them.
+/// Owns the small sections while a model file is written.
 pub(crate) struct Encoded {
     head: String,
     inner: Vec<u32>,
@@ -66,7 +67,7 @@ impl Forest {
         sections.add("members", self.trees.iter().map(|t| Piece::U32(&t.members)).collect());
     }
 
-    /// A forest from a checked container, asking `observer` at each tree whether to go on.
+    /// Reads the forest of a model file.
     pub fn from_container(file: &Container<'_>, observer: &dyn Observer) -> Result<Self> {
         let damaged = |problem: String| Error::Model { problem: format!("is damaged: {problem}") };
         let head: Head = serde_json::from_slice(file.section("forest")?)
@@ -75,7 +76,7 @@ impl Forest {
         let total: usize = inner.iter().map(|&i| i as usize).sum();
         let right = file.u32s("right")?;
         let starts = file.u32s("starts")?;
-        // By far the most of a file: read tree by tree, so that there is no second copy and each tree asks.
+        // The largest section: converted tree by tree, without a second copy and with a check for cancellation.
         let (members, rest) = file.section("members")?.as_chunks::<4>();
         let cuts = match head.precision {
             Precision::F32 => Cuts::F32(file.f32s("cuts")?),
@@ -122,33 +123,32 @@ impl Forest {
         for draw in file.u32s("draws")?.chunks(3) {
             match (draw, draw.first().and_then(|&t| forest.trees.get_mut(t as usize))) {
                 (&[_, node, draw], Some(tree)) => tree.draws.push((node, draw)),
-                _ => return Err(damaged("section draws names a tree that is not there".into())),
+                _ => return Err(damaged("section draws names a tree that does not exist".into())),
             }
         }
         forest.check(observer)?;
         Ok(forest)
     }
 
-    /// The model file's bytes.
+    /// The forest as the bytes of a model file.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.write_with(&mut bytes, &[], &Silent)?;
         Ok(bytes)
     }
 
-    /// A forest from a model file's bytes, checked.
+    /// Reads and validates the bytes of a model file.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         Self::from_container(&Container::parse(bytes, &Silent)?, &Silent)
     }
 
-    /// Writes a model file, whole or not at all.
+    /// Writes a model file atomically.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         self.save_with(path, &[], &Silent)
     }
 
-    /// As [`Forest::save`], with sections of the caller's own beside the forest's: what is read again through
-    /// [`Container::section`]. A name has one to eight bytes and is not one of the forest's. `observer` is asked all
-    /// along whether to go on.
+    /// As [`Forest::save`], with additional sections, which [`Container::section`] reads. A name has one to eight bytes
+    /// and must not be that of a forest section.
     pub fn save_with(
         &self,
         path: impl AsRef<Path>,
@@ -159,10 +159,10 @@ impl Forest {
         self.all_sections(&small, extra)?.save(path.as_ref(), observer)
     }
 
-    /// The bytes [`Forest::save_with`] writes, onto anything that can be written to.
+    /// As [`Forest::save_with`], to any writer.
     ///
     /// ```
-    /// # use rpfcluster::{Forest, ForestParams, Points, Silent, model::Container};
+    /// # use rpfcluster::{Forest, ForestParams, Points, Silent, model_file::Container};
     /// # let points = Points::new(&[0.0, 1.0, 2.0], 3, 1)?;
     /// let forest = Forest::grow(&points, &ForestParams { trees: 2, ..Default::default() })?;
     /// let mut bytes = Vec::new();
@@ -187,7 +187,7 @@ impl Forest {
         self.add_sections(small, &mut sections);
         for (name, bytes) in extra {
             if !(1..=8).contains(&name.len()) || sections.has(name) {
-                let expected = "one to eight bytes long and no section of the forest";
+                let expected = "one to eight bytes long and not the name of a forest section";
                 return Err(crate::error::parameter("section", name, expected));
             }
             sections.add(name, vec![Piece::Bytes(bytes)]);

@@ -1,39 +1,42 @@
-//! Growing one tree: Algorithm 1 of the paper with an explicit stack and one permutation partitioned in place.
+//! Growth of one tree: Algorithm 1 of the paper with an explicit stack and a permutation partitioned in place.
 //!
-//! A node is named by its path, so its direction and cut do not depend on the order in which nodes are reached. The
-//! partition is stable: the points of a node stay in ascending order, so that rows are read forwards in memory and
-//! the leaf lists come out sorted.
+//! A node is identified by its path, so its direction and cut do not depend on the order of growth. The partition is
+//! stable: the rows of a node stay ascending, rows are read forwards in memory, and the leaf lists are sorted. One
+//! projection per row and level, O(n d log n) for balanced trees.
 //!
-//! The upper levels of a large tree come from `together`, the nodes below them are cut by rough sums, and a subtree that fits
-//! the cache and is small, or has few columns, is grown in `Columns`.
+//! The upper levels of a large tree come from `tree_batch`. The nodes below are cut by quantized dot products, and a
+//! subtree that fits the cache and is small, or has few columns, is grown in a `TransposedBlock`. All three give the
+//! same tree.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::params::{ForestParams, Split};
-use super::projection::fixed_order::{DirectionVector, Rows};
-use super::projection::transposed::Columns;
-use super::quantized::grid::CoarseRows;
-use super::quantized::node_cut::{Divider, RoughDirection};
-use super::split::{ATTEMPTS, DirectionSource, cut};
+use super::projection::fixed_order::{DirectionVector, RowStorage};
+use super::projection::transposed::TransposedBlock;
+use super::quantized::grid::QuantizedRows;
+use super::quantized::node_cut::{NodeCutter, QuantizedDirection};
+use super::split::{ATTEMPTS, DirectionSource, NodeKey, cut};
 use super::tree::{Cuts, Tree};
 use super::tree_batch::Projections;
 use crate::error::Result;
 use crate::observe::{Observer, check};
 use crate::points::Real;
 use crate::random::{ROOT_PATH, child_path};
-use crate::simd::stable_partition::{Moved, Spare, partition};
+use crate::simd::stable_partition::{PartitionBuffer, RowBlock, partition};
 
-/// From this many columns on, moving them with every cut costs more than rough sums of rows where they lie, down to nodes
-/// of this size: a smaller one has too few points for what a node costs.
+/// Columns from which on quantized dot products are cheaper than a transposed block, whose columns every cut moves.
 pub(crate) const MANY_COLUMNS: usize = 6;
-const SMALL: usize = 256;
+/// Rows up to which a transposed block is cheaper all the same: quantizing a direction does not pay for so few.
+const SMALL_NODE: usize = 256;
+/// Rows of a node from which on cancellation is checked for it.
+const CHECK_ROWS: usize = 64;
 
 /// What all trees of a forest share.
 pub(crate) struct Job<'a, R: Real> {
-    pub rows: Rows<'a, R>,
-    /// The same rounded, where nodes are cut by rough sums.
-    pub coarse: Option<CoarseRows>,
+    pub rows: RowStorage<'a, R>,
+    /// The quantized rows, where nodes are cut by quantized dot products.
+    pub quantized: Option<QuantizedRows>,
     pub n: usize,
     pub d: usize,
     pub params: &'a ForestParams,
@@ -41,139 +44,149 @@ pub(crate) struct Job<'a, R: Real> {
     pub observer: &'a dyn Observer,
 }
 
-/// Buffers one thread uses for all its trees.
+/// The buffers of one thread.
 pub(crate) struct Scratch<R> {
     projections: Vec<R>,
-    other: Vec<R>,
-    spare: Spare<R>,
+    /// A copy of the projections, reordered for the median.
+    median: Vec<R>,
+    buffer: PartitionBuffer<R>,
     direction: DirectionVector<R>,
-    columns: Columns<R>,
+    block: TransposedBlock<R>,
     sums: Vec<f32>,
-    divider: Divider<R>,
-    /// Projections of the trees whose upper levels are grown together.
-    pub side_by_side: Vec<Projections<R>>,
+    cutter: NodeCutter<R>,
+    /// Projections of the trees of a batch.
+    pub batch: Vec<Projections<R>>,
 }
 
 impl<R: Real> Default for Scratch<R> {
     fn default() -> Self {
         Scratch {
             projections: Vec::new(),
-            other: Vec::new(),
-            spare: Spare::default(),
+            median: Vec::new(),
+            buffer: PartitionBuffer::default(),
             direction: DirectionVector::default(),
-            columns: Columns::default(),
+            block: TransposedBlock::default(),
             sums: Vec::new(),
-            divider: Divider::default(),
-            side_by_side: Vec::new(),
+            cutter: NodeCutter::default(),
+            batch: Vec::new(),
         }
     }
 }
 
-/// A tree of which some upper nodes are known: a permutation that they have partitioned, and the nodes.
-pub(crate) struct Begun<R> {
+/// The upper levels of a tree: the nodes grown so far, and the rows they have partitioned.
+pub(crate) struct PartialTree<R> {
     pub members: Vec<u32>,
-    /// The root first; empty when nothing is known.
-    pub known: Vec<Known<R>>,
+    /// The root first; empty when no node is grown.
+    pub nodes: Vec<PartialNode<R>>,
 }
 
-/// An inner node that was grown beforehand with its first direction.
-pub(crate) struct Known<R> {
+impl<R> PartialTree<R> {
+    /// A tree of `n` rows without nodes.
+    pub fn new(n: usize) -> Self {
+        PartialTree { members: (0..n as u32).collect(), nodes: Vec::new() }
+    }
+}
+
+/// An inner node of a [`PartialTree`], cut along its first direction.
+pub(crate) struct PartialNode<R> {
     pub cut: R,
+    /// The position in `members` at which the right side begins.
     pub middle: usize,
-    /// The children among the known nodes.
+    /// The left and the right child, where they are grown.
     pub children: [Option<u32>; 2],
 }
 
-/// A subtree still to be grown: its points are `members[start..end]`.
-struct Open {
+/// A subtree to be grown: its rows are `members[start..end]`.
+struct PendingNode {
     start: usize,
     end: usize,
     path: u64,
     /// The inner node whose right child this is.
     right_of: Option<u32>,
-    known: Option<u32>,
+    /// The node in the [`PartialTree`], where it is grown.
+    partial: Option<u32>,
 }
 
-/// What is chosen at a node.
-struct Chosen<R> {
+/// The split of a node.
+struct NodeSplit<R> {
     cut: R,
     draw: usize,
     middle: usize,
-    known: [Option<u32>; 2],
+    children: [Option<u32>; 2],
 }
 
+/// Grows tree number `tree` below the nodes of `partial`.
 pub(crate) fn grow_tree<R: Real>(
     job: &Job<R>,
     tree: usize,
-    begun: Begun<R>,
+    partial: PartialTree<R>,
     scratch: &mut Scratch<R>,
 ) -> Result<Tree> {
-    let Begun { mut members, known } = begun;
+    let PartialTree { mut members, nodes } = partial;
     let (n, params) = (job.n, job.params);
     let mut source = DirectionSource::new(params, tree, job.d, job.exponent);
     let (mut right, mut cuts, mut draws, mut starts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let root = (!known.is_empty()).then_some(0);
-    let mut stack = vec![Open { start: 0, end: n, path: ROOT_PATH, right_of: None, known: root }];
-    let cached = match Columns::most(&job.rows, job.d) {
-        most if job.coarse.is_some() && job.d >= MANY_COLUMNS => most.min(SMALL),
-        most => most,
+    let root = (!nodes.is_empty()).then_some(0);
+    let mut stack = vec![PendingNode { start: 0, end: n, path: ROOT_PATH, right_of: None, partial: root }];
+    let block_rows = match TransposedBlock::max_rows(&job.rows, job.d) {
+        rows if job.quantized.is_some() && job.d >= MANY_COLUMNS => rows.min(SMALL_NODE),
+        rows => rows,
     };
-    // The subtree whose rows are in `scratch.columns`.
-    let mut near: Option<Range<usize>> = None;
+    // The subtree whose rows are in `scratch.block`.
+    let mut loaded: Option<Range<usize>> = None;
     while let Some(node) = stack.pop() {
         if let Some(parent) = node.right_of {
-            right[parent as usize] = right_len(&right);
+            right[parent as usize] = right.len() as u32;
         }
-        if let Some(done) = near.take_if(|near| node.start >= near.end) {
-            members[done].copy_from_slice(&scratch.columns.ids);
+        if let Some(done) = loaded.take_if(|loaded| node.start >= loaded.end) {
+            members[done].copy_from_slice(&scratch.block.ids);
         }
         let size = node.end - node.start;
-        let chosen = if let Some(known) = node.known.map(|at| &known[at as usize]) {
-            Some(Chosen { cut: known.cut, draw: 0, middle: known.middle, known: known.children })
+        let split = if let Some(grown) = node.partial.map(|at| &nodes[at as usize]) {
+            Some(NodeSplit { cut: grown.cut, draw: 0, middle: grown.middle, children: grown.children })
         } else if size < params.min_node {
             None
         } else {
-            if near.is_none() && size <= cached {
+            if loaded.is_none() && size <= block_rows {
                 check(job.observer)?;
-                scratch.columns.load(&job.rows, job.d, &members[node.start..node.end]);
-                near = Some(node.start..node.end);
+                scratch.block.load(&job.rows, job.d, &members[node.start..node.end]);
+                loaded = Some(node.start..node.end);
             }
-            // Wide rows, or a large node of a tree grown alone.
-            if near.is_none() && size >= 64 {
+            if loaded.is_none() && size >= CHECK_ROWS {
                 check(job.observer)?;
             }
-            let offset = near.as_ref().map(|near| near.start);
-            let at = Node { tree, path: node.path, range: node.start..node.end, offset };
-            choose_roughly(job, &at, &mut members, &mut source, scratch)
-                .or_else(|| choose(job, &at, &mut members, &mut source, scratch))
+            let offset = loaded.as_ref().map(|loaded| loaded.start);
+            let at = Node { key: NodeKey { tree, path: node.path }, range: node.start..node.end, offset };
+            split_quantized(job, &at, &mut members, &mut source, scratch)
+                .or_else(|| split_exact(job, &at, &mut members, &mut source, scratch))
         };
-        let Some(chosen) = chosen else {
+        let Some(split) = split else {
             starts.push(node.start as u32);
             continue;
         };
-        let this = right_len(&right);
-        if chosen.draw > 0 {
-            draws.push((this, chosen.draw as u32));
+        let this = right.len() as u32;
+        if split.draw > 0 {
+            draws.push((this, split.draw as u32));
         }
         right.push(0);
-        cuts.push(chosen.cut);
-        stack.push(Open {
-            start: chosen.middle,
+        cuts.push(split.cut);
+        stack.push(PendingNode {
+            start: split.middle,
             end: node.end,
             path: child_path(node.path, true),
             right_of: Some(this),
-            known: chosen.known[1],
+            partial: split.children[1],
         });
-        stack.push(Open {
+        stack.push(PendingNode {
             start: node.start,
-            end: chosen.middle,
+            end: split.middle,
             path: child_path(node.path, false),
             right_of: None,
-            known: chosen.known[0],
+            partial: split.children[0],
         });
     }
-    if let Some(last) = near {
-        members[last].copy_from_slice(&scratch.columns.ids);
+    if let Some(last) = loaded {
+        members[last].copy_from_slice(&scratch.block.ids);
     }
     starts.push(n as u32);
     right.shrink_to_fit();
@@ -187,97 +200,100 @@ pub(crate) fn grow_tree<R: Real>(
     })
 }
 
-fn right_len(right: &[u32]) -> u32 {
-    right.len() as u32
-}
-
+/// A node to be split.
 struct Node {
-    tree: usize,
-    path: u64,
+    key: NodeKey,
     range: Range<usize>,
-    /// Where the subtree in the columns begins, when its rows are there.
+    /// The start of the subtree that is loaded in the transposed block, if one is.
     offset: Option<usize>,
 }
 
-/// What `choose` does with one direction, by rough sums; `None` where they or the direction tell nothing.
-fn choose_roughly<R: Real>(
+/// As [`split_exact`] with the first direction and quantized dot products; `None` where they are not available or the
+/// projections are equal.
+fn split_quantized<R: Real>(
     job: &Job<R>,
     node: &Node,
     members: &mut [u32],
     source: &mut DirectionSource,
     scratch: &mut Scratch<R>,
-) -> Option<Chosen<R>> {
-    let coarse = job.coarse.as_ref().filter(|_| node.offset.is_none())?;
-    source.draw(node.path, 0, &mut scratch.direction);
-    let mut rough = RoughDirection::new(coarse, &scratch.direction, 0.0)?;
+) -> Option<NodeSplit<R>> {
+    let quantized = job.quantized.as_ref().filter(|_| node.offset.is_none())?;
+    source.draw(node.key.path, 0, &mut scratch.direction);
+    let mut approx = QuantizedDirection::new(quantized, &scratch.direction, 0.0)?;
     let ids = &mut members[node.range.clone()];
     if scratch.sums.len() < ids.len() {
         scratch.sums.resize(ids.len(), 0.0);
     }
     let sums = &mut scratch.sums[..ids.len()];
-    rough.project(coarse, ids, sums);
-    let along = (&scratch.direction, &rough);
-    let (cut, left) = scratch.divider.choose(job, (node.tree, node.path), along, ids, sums)?;
-    Some(Chosen { cut, draw: 0, middle: node.range.start + left, known: [None; 2] })
+    approx.project(quantized, ids, sums);
+    let (cut, left) = scratch.cutter.choose_cut(job, node.key, &scratch.direction, &approx, ids, sums)?;
+    Some(NodeSplit { cut, draw: 0, middle: node.range.start + left, children: [None; 2] })
 }
 
-/// Projects the node, chooses its cut and divides its points; `None` when no direction tells them apart.
-fn choose<R: Real>(
+/// The widest direction so far.
+struct Candidate<R> {
+    /// Width of the projections over the length of the direction.
+    spread: f64,
+    low: R,
+    high: R,
+    draw: usize,
+}
+
+/// Projects the rows of a node, chooses its cut and partitions them; `None` when no direction separates them.
+fn split_exact<R: Real>(
     job: &Job<R>,
     node: &Node,
     members: &mut [u32],
     source: &mut DirectionSource,
     scratch: &mut Scratch<R>,
-) -> Option<Chosen<R>> {
+) -> Option<NodeSplit<R>> {
     let (params, m) = (job.params, node.range.len());
-    // (spread per unit length, range, draw) of the best direction so far.
-    let mut best: Option<(f64, (R, R), usize)> = None;
+    let mut best: Option<Candidate<R>> = None;
     let mut draw = 0;
     let mut last = 0;
     while draw < params.candidates || (best.is_none() && draw < params.candidates.max(ATTEMPTS)) {
-        let length = source.draw(node.path, draw, &mut scratch.direction);
+        let length = source.draw(node.key.path, draw, &mut scratch.direction);
         let (low, high) = project(job, node, members, scratch);
         last = draw;
         if high > low {
             let spread = (high.to_f64() - low.to_f64()) / length;
-            if best.is_none_or(|(widest, ..)| spread > widest) {
-                best = Some((spread, (low, high), draw));
+            if best.as_ref().is_none_or(|best| spread > best.spread) {
+                best = Some(Candidate { spread, low, high, draw });
             }
         }
         draw += 1;
     }
-    let (_, range, draw) = best?;
+    let Candidate { low, high, draw, .. } = best?;
     if draw != last {
-        source.draw(node.path, draw, &mut scratch.direction);
+        source.draw(node.key.path, draw, &mut scratch.direction);
         project(job, node, members, scratch);
     }
     let projections = match node.offset {
-        Some(_) => scratch.columns.projections(m),
+        Some(_) => scratch.block.projections(m),
         None => &scratch.projections[..m],
     };
-    scratch.other.clear();
+    scratch.median.clear();
     if params.split == Split::Median {
-        scratch.other.extend_from_slice(projections);
+        scratch.median.extend_from_slice(projections);
     }
-    let cut = cut(params, node.tree, node.path, range, &mut scratch.other);
+    let cut = cut(params, node.key, low, high, &mut scratch.median);
     let left = match node.offset {
-        Some(offset) => scratch.columns.divide(&(node.range.start - offset..node.range.end - offset), cut),
+        Some(offset) => scratch.block.partition(&(node.range.start - offset..node.range.end - offset), cut),
         None => {
-            let ids = &mut members[node.range.clone()];
-            let moved = Moved { ids, columns: &mut [], stride: 0, at: 0 };
-            partition(moved, projections, cut, &mut scratch.spare)
+            let rows = RowBlock::ids(&mut members[node.range.clone()]);
+            partition(rows, projections, cut, &mut scratch.buffer)
         }
     };
-    Some(Chosen { cut, draw, middle: node.range.start + left, known: [None; 2] })
+    Some(NodeSplit { cut, draw, middle: node.range.start + left, children: [None; 2] })
 }
 
-/// Projects the node's points along `scratch.direction`; returns the ends.
+/// Projects the rows of a node along `scratch.direction`; returns the smallest and the largest projection.
 fn project<R: Real>(job: &Job<R>, node: &Node, members: &[u32], scratch: &mut Scratch<R>) -> (R, R) {
     let m = node.range.len();
     match node.offset {
         Some(offset) => {
             let range = node.range.start - offset..node.range.end - offset;
-            scratch.columns.project(&range, &scratch.direction)
+            scratch.block.project(&range, &scratch.direction)
         }
         None => {
             if scratch.projections.len() < m {

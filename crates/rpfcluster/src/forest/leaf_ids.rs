@@ -1,18 +1,18 @@
-//! Leaf numbers of rows, n x T, and the exact feature map they are.
+//! Leaf ids: the leaf of each row in each tree, n × T, 4 bytes each.
 
-/// The leaf of each row in each tree. Rows of the training data or unseen ones routed down the trees.
+/// The leaf of each row in each tree, for training rows or for unseen rows routed down the trees.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeafIds {
     n: usize,
     trees: usize,
-    /// Tree after tree: `codes[t * n + i]`.
-    codes: Vec<u32>,
+    /// Tree by tree: `ids[t * n + i]`.
+    ids: Vec<u32>,
 }
 
 impl LeafIds {
-    pub(crate) fn new(n: usize, trees: usize, codes: Vec<u32>) -> Self {
-        debug_assert_eq!(codes.len(), n * trees);
-        LeafIds { n, trees, codes }
+    pub(crate) fn new(n: usize, trees: usize, ids: Vec<u32>) -> Self {
+        debug_assert_eq!(ids.len(), n * trees);
+        LeafIds { n, trees, ids }
     }
 
     /// Number of rows.
@@ -27,20 +27,20 @@ impl LeafIds {
 
     /// The leaf of every row in one tree.
     pub fn tree(&self, tree: usize) -> &[u32] {
-        &self.codes[tree * self.n..(tree + 1) * self.n]
+        &self.ids[tree * self.n..(tree + 1) * self.n]
     }
 
     /// The leaf of one row in one tree.
     pub fn get(&self, row: usize, tree: usize) -> u32 {
-        self.codes[tree * self.n + row]
+        self.ids[tree * self.n + row]
     }
 
-    /// In how many trees row `i` of this and row `j` of `other` share a leaf.
+    /// The number of trees in which row `i` of this and row `j` of `other` share a leaf.
     pub fn shared(&self, i: usize, other: &LeafIds, j: usize) -> usize {
         (0..self.trees.min(other.trees)).filter(|&t| self.get(i, t) == other.get(j, t)).count()
     }
 
     pub(crate) fn as_slice(&self) -> &[u32] {
-        &self.codes
+        &self.ids
     }
 }

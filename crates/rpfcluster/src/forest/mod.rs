@@ -1,9 +1,10 @@
-//! rpForests, Algorithm 1 of the paper: T random projection trees over the same points.
+//! Random projection forests, Algorithm 1 of the paper: T random projection trees over the same rows.
 //!
-//! `params` what can be chosen, `project` r·x in a fixed order, `split` directions and cuts, `grow` one tree,
-//! `together` the upper levels of several, `columns` rows that fit the cache, `partition` rows to both sides of a cut,
-//! `coarse`, `sieve` and `rough` sums in 16 bits that decide most comparisons, `tree` a tree's storage, `route` new points with
-//! `descend` for narrow rows, `codec` bytes.
+//! A tree is a function of data, parameters, seed and tree number; threads and instruction set do not change a bit.
+//!
+//! `params` holds the parameters, `split` draws directions and cuts, `grow` grows a tree, `tree_batch` the upper levels
+//! of several, `tree` stores a tree, `route` sends rows down a tree, `leaf_ids` holds the result, `codec` writes model
+//! files. `projection` computes exact projections, `quantized` 16-bit approximations that decide most comparisons.
 
 mod codec;
 mod grow;
@@ -16,27 +17,29 @@ mod split;
 mod tree;
 mod tree_batch;
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 pub use leaf_ids::LeafIds;
 pub use params::{Direction, ForestParams, Split};
-pub(crate) use quantized::grid::COLUMNS as ROUNDED_COLUMNS;
+pub(crate) use quantized::grid::MAX_COLUMNS as QUANTIZED_COLUMNS;
 pub(crate) use tree::Tree;
 
 use crate::error::{Error, Result};
-use crate::observe::{Observed, Observer, Stage, check};
+use crate::observe::{Observed, Observer, Stage, StageGuard, check};
 use crate::points::{Precision, Real, check_shape};
-use projection::fixed_order::{self, Rows};
+use projection::fixed_order::{self, RowStorage};
 use quantized::{grid, partition as quantized_partition};
 
-/// A grown forest.
+/// A grown random projection forest.
 ///
 /// ```
 /// use rpfcluster::{Forest, ForestParams, Points};
 /// let values: Vec<f32> = (0..400).map(|i| (i * i % 89) as f32).collect();
 /// let points = Points::new(&values, 200, 2)?;
 /// let forest = Forest::grow(&points, &ForestParams { trees: 20, ..Default::default() })?;
-/// // A training row ends in the leaf it grew up in.
+/// // A training row is routed to its own leaf.
 /// assert_eq!(forest.route(&points)?, forest.leaves().leaf_ids().clone());
 /// # Ok::<(), rpfcluster::Error>(())
 /// ```
@@ -46,7 +49,7 @@ pub struct Forest {
     pub(crate) n: usize,
     pub(crate) d: usize,
     pub(crate) precision: Precision,
-    /// Directions are scaled by two to this power; 0 for ordinary data.
+    /// Directions are scaled by two to this power; 0 unless the data is very large or very small.
     pub(crate) exponent: i32,
     pub(crate) trees: Vec<Tree>,
 }
@@ -58,51 +61,51 @@ impl Forest {
         params.validate()?;
         let (n, d) = (points.n(), points.d());
         let exponent = split::scale_exponent(points.largest());
-        let mut job = grow::Job { rows: Rows::new(&points), coarse: None, n, d, params, exponent, observer };
-        let large = tree_batch::smallest(&job);
-        // A direction with few columns is added up faster than it is rounded.
-        let thin = params.direction == Direction::Sparse && d >= fixed_order::LANES;
-        let rounded = large.is_some() || tree_batch::many_plain(&job) && d >= grow::MANY_COLUMNS;
-        if rounded && quantized_partition::available() && !thin {
-            job.coarse = grid::CoarseRows::covering(&job.rows, n, d);
+        let mut job =
+            grow::Job { rows: RowStorage::new(&points), quantized: None, n, d, params, exponent, observer };
+        let limit = tree_batch::node_limit(&job);
+        // A sparse direction is projected faster than it is quantized.
+        let is_sparse = params.direction == Direction::Sparse && d >= fixed_order::LANES;
+        let is_large = limit.is_some() || tree_batch::is_batchable(&job) && d >= grow::MANY_COLUMNS;
+        if is_large && !is_sparse && quantized_partition::available() {
+            job.quantized = grid::QuantizedRows::covering(&job.rows, n, d);
         }
-        // As many groups for each thread as for the others.
+        // The same number of batches for every thread.
         let threads = rayon::current_num_threads();
-        let groups = match large {
+        let batches = match limit {
             Some(_) => params.trees.div_ceil(tree_batch::TREES).next_multiple_of(threads).min(params.trees),
             None => params.trees,
         };
-        observer.begin(Stage::Grow, params.trees as u64);
-        let trees: Result<Vec<Vec<Tree>>> = (0..groups)
+        let stage = StageGuard::begin(observer, Stage::Grow, params.trees as u64);
+        let trees: Result<Vec<Vec<Tree>>> = (0..batches)
             .into_par_iter()
             .with_max_len(1)
-            .map_init(grow::Scratch::default, |scratch, group| {
-                check(observer)?;
-                let numbers = params.trees * group / groups..params.trees * (group + 1) / groups;
-                grow_group(&job, numbers, large, scratch)
+            .map_init(grow::Scratch::default, |scratch, batch| {
+                stage.check()?;
+                let trees = params.trees * batch / batches..params.trees * (batch + 1) / batches;
+                grow_batch(&job, trees, limit, &stage, scratch)
             })
             .collect();
-        observer.end(Stage::Grow);
         let trees = trees?.into_iter().flatten().collect();
         Ok(Forest { params: params.clone(), n, d, precision: R::PRECISION, exponent, trees })
     }
 
-    /// What the forest was grown with.
+    /// The parameters of the forest.
     pub fn params(&self) -> &ForestParams {
         &self.params
     }
 
-    /// Points it was grown on.
+    /// Number of training rows.
     pub fn n(&self) -> usize {
         self.n
     }
 
-    /// Columns of the data.
+    /// Number of columns.
     pub fn d(&self) -> usize {
         self.d
     }
 
-    /// Width of the data it was grown on.
+    /// Precision of the training data.
     pub fn precision(&self) -> Precision {
         self.precision
     }
@@ -112,13 +115,13 @@ impl Forest {
         self.trees.len()
     }
 
-    /// Depth of the deepest leaf of each tree.
+    /// The depth of the deepest leaf of each tree.
     pub fn depths(&self) -> Vec<usize> {
         self.trees.par_iter().map(Tree::depth).collect()
     }
 
-    /// The nodes from the root of a tree to one of its leaves. Inner nodes are numbered in pre-order, the leaves
-    /// follow them from left to right; a tree has twice as many nodes as leaves, less one.
+    /// The nodes on the path from the root of a tree to a leaf. Inner nodes are numbered in pre-order; the leaves follow
+    /// from left to right. A tree of m leaves has 2m - 1 nodes.
     ///
     /// ```
     /// # use rpfcluster::{Forest, ForestParams, Points};
@@ -149,13 +152,13 @@ impl Forest {
         Ok(path)
     }
 
-    /// Depth of the leaf a point ends in, averaged over points and trees: how many projections a row costs a tree.
+    /// The mean depth of the leaf of a row over rows and trees: the number of projections per row and tree.
     pub fn mean_depth(&self) -> f64 {
-        let total: u64 = self.trees.par_iter().map(Tree::point_levels).sum();
+        let total: u64 = self.trees.par_iter().map(Tree::total_depth).sum();
         total as f64 / (self.n as f64 * self.trees.len() as f64)
     }
 
-    /// Bytes held.
+    /// Memory in bytes.
     pub fn bytes(&self) -> usize {
         let width = match self.precision {
             Precision::F32 => 4,
@@ -167,15 +170,15 @@ impl Forest {
             .sum()
     }
 
-    /// The leaf of each row of `points` in each tree (leaves as grown). Rows of another width are rounded to the
-    /// forest's own first.
+    /// The leaf of each row of `points` in each tree. Rows of another precision are converted to that of the forest
+    /// first.
     pub fn route<'a, R: Real>(&self, points: impl Into<Observed<'a, R>>) -> Result<LeafIds> {
         let Observed { points, observer } = points.into();
         if points.d() != self.d {
             return Err(Error::Columns { got: points.d(), expected: self.d });
         }
         if R::PRECISION == self.precision {
-            return self.route_rows(&Rows::new(&points), points.n(), observer);
+            return self.route_rows(&RowStorage::new(&points), points.n(), observer);
         }
         match self.precision {
             Precision::F32 => points.in_width::<f32, _>(|same| self.route(same.observed(observer)))?,
@@ -183,26 +186,27 @@ impl Forest {
         }
     }
 
-    fn route_rows<R: Real>(&self, rows: &Rows<R>, n: usize, observer: &dyn Observer) -> Result<LeafIds> {
-        observer.begin(Stage::Route, self.trees.len() as u64);
+    fn route_rows<R: Real>(
+        &self,
+        rows: &RowStorage<R>,
+        n: usize,
+        observer: &dyn Observer,
+    ) -> Result<LeafIds> {
+        let stage = StageGuard::begin(observer, Stage::Route, self.trees.len() as u64);
         let unseen = route::Unseen::new(rows, n, self);
-        let mut codes = vec![0u32; n * self.trees.len()];
-        let done: Result<()> = codes
-            .par_chunks_exact_mut(n)
-            .zip(&self.trees)
-            .enumerate()
-            .with_max_len(1)
-            .map_init(route::RouteScratch::new, |scratch, (number, (leaves, tree))| {
-                route::route_tree(self, number, tree, &unseen, scratch, (leaves, observer))?;
-                observer.advance(Stage::Route, 1);
+        let mut ids = vec![0u32; n * self.trees.len()];
+        ids.par_chunks_exact_mut(n).enumerate().with_max_len(1).try_for_each_init(
+            route::RouteScratch::new,
+            |scratch, (tree, leaves)| {
+                route::route_tree(self, tree, &unseen, scratch, leaves, observer)?;
+                stage.advance(1);
                 Ok(())
-            })
-            .collect();
-        observer.end(Stage::Route);
-        done.map(|()| LeafIds::new(n, self.trees.len(), codes))
+            },
+        )?;
+        Ok(LeafIds::new(n, self.trees.len(), ids))
     }
 
-    /// Whether the stored arrays describe a forest; what a model file must pass before it is used.
+    /// Validates the arrays of a forest that was read from a model file.
     pub fn check(&self, observer: &dyn Observer) -> Result<()> {
         let damaged = |problem: String| Error::Model { problem: format!("is damaged: {problem}") };
         self.params.validate().map_err(|e| damaged(e.to_string()))?;
@@ -215,7 +219,7 @@ impl Forest {
             check(observer)?;
             let problem = match tree.check(self.n, draws) {
                 Ok(()) if tree.cuts.precision() == self.precision => continue,
-                Ok(()) => "has cuts of another width".into(),
+                Ok(()) => "has cuts of another precision".into(),
                 Err(problem) => problem,
             };
             return Err(damaged(format!("tree {}: {problem}", number + 1)));
@@ -224,24 +228,22 @@ impl Forest {
     }
 }
 
-/// Some trees of a forest; `large` is the size down to which their nodes are grown side by side.
-fn grow_group<R: Real>(
+/// Grows some trees, the nodes of more than `limit` rows as a batch.
+fn grow_batch<R: Real>(
     job: &grow::Job<R>,
-    trees: std::ops::Range<usize>,
-    large: Option<usize>,
+    trees: Range<usize>,
+    limit: Option<usize>,
+    stage: &StageGuard<'_>,
     scratch: &mut grow::Scratch<R>,
 ) -> Result<Vec<Tree>> {
-    let begun = match large {
-        Some(smallest) => tree_batch::begin(job, trees.clone(), smallest, scratch)?,
-        None => {
-            let new = |_| grow::Begun { members: (0..job.n as u32).collect(), known: Vec::new() };
-            trees.clone().map(new).collect()
-        }
+    let partial = match limit {
+        Some(limit) => tree_batch::grow_upper_levels(job, trees.clone(), limit, scratch)?,
+        None => trees.clone().map(|_| grow::PartialTree::new(job.n)).collect(),
     };
-    let grow = |(tree, begun)| {
-        let grown = grow::grow_tree(job, tree, begun, scratch);
-        job.observer.advance(Stage::Grow, 1);
+    let grow = |(tree, partial)| {
+        let grown = grow::grow_tree(job, tree, partial, scratch);
+        stage.advance(1);
         grown
     };
-    trees.zip(begun).map(grow).collect()
+    trees.zip(partial).map(grow).collect()
 }

@@ -1,26 +1,26 @@
-//! What can be chosen when a forest is grown; `Default` quotes the paper's values.
+//! Parameters of a forest. The defaults are the values of the paper.
 
 use crate::error::{Error, Result, parameter};
 
-/// Where a node is cut along its direction.
+/// The rule that cuts a node along its direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Split {
-    /// Uniformly between the smallest and the largest projection (the paper's).
+    /// Uniform between the smallest and the largest projection, as in the paper.
     #[default]
     Uniform,
-    /// At the median projection: balanced trees.
+    /// The median projection, which balances the tree.
     Median,
 }
 
-/// How directions are drawn.
+/// The distribution of directions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
-    /// Every coordinate a standard normal deviate (the paper's).
+    /// Standard normal coordinates, as in the paper.
     #[default]
     Gaussian,
-    /// About sqrt(d) coordinates are not zero: cheap on wide data.
+    /// √d coordinates are standard normal, the others zero. Cheaper on wide data.
     Sparse,
 }
 
@@ -36,15 +36,15 @@ pub enum Direction {
 pub struct ForestParams {
     /// T, the number of trees. The paper uses 200, 400 and 600.
     pub trees: usize,
-    /// n_s: a node with fewer points is a leaf. The paper uses 30 (12 and 200 on two sets).
+    /// n_s: a node with fewer rows is a leaf. The paper uses 30 (12 and 200 on two data sets).
     pub min_node: usize,
-    /// Where a node is cut.
+    /// The rule that cuts a node.
     pub split: Split,
-    /// How directions are drawn.
+    /// The distribution of directions.
     pub direction: Direction,
-    /// Directions drawn for each node, of which the one with the widest projections is kept. 1 in the paper.
+    /// Directions drawn per node; the one with the widest projections is used. 1 in the paper.
     pub candidates: usize,
-    /// Everything random follows from it.
+    /// Seed of all random numbers.
     pub seed: u64,
 }
 
@@ -62,12 +62,12 @@ impl Default for ForestParams {
 }
 
 impl ForestParams {
-    /// Counts of shared leaves are kept in 16 bits.
+    /// Largest number of trees: shared-leaf counts are 16-bit.
     pub const MAX_TREES: usize = u16::MAX as usize;
-    /// More candidates than this only cost time.
+    /// Largest number of candidates; more only cost time.
     pub const MAX_CANDIDATES: usize = 1000;
 
-    /// Checks every range; nothing is clamped.
+    /// Checks the range of every parameter.
     pub fn validate(&self) -> Result<()> {
         within("trees", self.trees, 1, Self::MAX_TREES)?;
         within("min_node", self.min_node, 2, u32::MAX as usize)?;

@@ -1,66 +1,73 @@
-//! Sending unseen points down grown trees: the same projections, the same cuts, so a training row ends in its own leaf.
+//! Routing of rows down grown trees, with the projections and cuts of growth: a training row reaches its own leaf.
 //!
-//! Rows go down a tree in blocks that fit the cache, like the points of a growing tree: a node's rows lie side by side.
-//! A tree's directions are drawn once and kept while the blocks pass, where they are not too many.
+//! Rows are routed in blocks that fit the cache, and partitioned at each node as in a growing tree. The directions of a
+//! tree are drawn once for all blocks where they fit in memory. One projection per row and level.
 
 use std::ops::Range;
 
 use super::Forest;
 use super::params::Direction;
-use super::projection::fixed_order::{DirectionVector, Rows};
-use super::projection::transposed::Columns;
-use super::quantized::grid::CoarseRows;
-use super::quantized::node_cut::{Divider, RoughDirection};
-use super::quantized::partition::{Sieve, available};
-use super::quantized::routing::{Steps, descend};
+use super::projection::fixed_order::{DirectionVector, RowStorage};
+use super::projection::transposed::TransposedBlock;
+use super::quantized::grid::QuantizedRows;
+use super::quantized::node_cut::{NodeCutter, QuantizedDirection};
+use super::quantized::partition::{RowPermutation, available};
+use super::quantized::routing::{QuantizedTree, route_rows};
 use super::split::DirectionSource;
 use super::tree::{Cursor, Tree};
 use crate::error::Result;
 use crate::observe::{Observer, check};
 use crate::points::Real;
-use crate::simd::stable_partition::{Moved, Spare, partition};
+use crate::simd::stable_partition::{PartitionBuffer, RowBlock, partition};
 
-/// Bytes of directions that are kept; beyond, they are drawn again for every block.
-const KEPT: usize = 16 << 20;
+/// Bytes of directions kept per thread. Beyond that, every block draws them again.
+const MAX_KEPT: usize = 16 << 20;
 
-/// Nodes a row is worth: with fewer rows it costs less to draw the directions on their ways only.
+/// Inner nodes per row up to which all directions are quantized. With fewer rows it is cheaper to draw only the
+/// directions on their paths.
 const NODES_PER_ROW: usize = 16;
 
-/// The rows to be sent down.
+/// Rows of a node from which on cancellation is checked for it.
+const CHECK_ROWS: usize = 64;
+
+/// Rows per leaf in a block: a node costs as much for one row as for eight.
+const ROWS_PER_LEAF: usize = 16;
+
+/// The rows to be routed.
 pub(crate) struct Unseen<'a, R: Clone> {
-    rows: &'a Rows<'a, R>,
-    /// The same rounded, where they can go down on their own.
-    coarse: Option<CoarseRows>,
+    rows: &'a RowStorage<'a, R>,
+    /// The quantized rows, where quantized routing applies.
+    quantized: Option<QuantizedRows>,
 }
 
 impl<'a, R: Real> Unseen<'a, R> {
-    pub fn new(rows: &'a Rows<'a, R>, n: usize, forest: &Forest) -> Self {
+    pub fn new(rows: &'a RowStorage<'a, R>, n: usize, forest: &Forest) -> Self {
         let d = forest.d;
-        let coarse = match available() {
+        let quantized = match available() {
             false => None,
-            true if Columns::most(rows, d) > 0 => CoarseRows::new(rows, n, d),
-            // A direction with few columns is added up faster than it is rounded.
+            true if TransposedBlock::max_rows(rows, d) > 0 => QuantizedRows::new(rows, n, d),
+            // A sparse direction is projected faster than it is quantized.
             true if forest.params.direction == Direction::Sparse => None,
-            true => CoarseRows::covering(rows, n, d),
+            true => QuantizedRows::covering(rows, n, d),
         };
-        Unseen { rows, coarse }
+        Unseen { rows, quantized }
     }
 }
 
-/// Buffers one thread uses for all its trees.
+/// The buffers of one thread.
 pub(crate) struct RouteScratch<R> {
     projections: Vec<R>,
     ids: Vec<u32>,
-    spare: Spare<R>,
+    buffer: PartitionBuffer<R>,
     direction: DirectionVector<R>,
-    columns: Columns<R>,
-    /// The directions of the tree's inner nodes, `d` values each; empty when they are drawn as needed.
+    block: TransposedBlock<R>,
+    /// The directions of the inner nodes of the tree, `d` values each; empty when they are drawn as needed.
     kept: Vec<R>,
-    /// The same for narrow rows, with the cuts.
-    steps: Steps<R>,
-    sieve: Sieve,
+    /// The quantized inner nodes of the tree.
+    nodes: QuantizedTree<R>,
+    permutation: RowPermutation,
     sums: Vec<f32>,
-    divider: Divider<R>,
+    cutter: NodeCutter<R>,
 }
 
 impl<R: Real> RouteScratch<R> {
@@ -68,90 +75,91 @@ impl<R: Real> RouteScratch<R> {
         RouteScratch {
             projections: Vec::new(),
             ids: Vec::new(),
-            spare: Spare::default(),
+            buffer: PartitionBuffer::default(),
             direction: DirectionVector::default(),
-            columns: Columns::default(),
+            block: TransposedBlock::default(),
             kept: Vec::new(),
-            steps: Steps::default(),
-            sieve: Sieve::default(),
+            nodes: QuantizedTree::default(),
+            permutation: RowPermutation::default(),
             sums: Vec::new(),
-            divider: Divider::default(),
+            cutter: NodeCutter::default(),
         }
     }
 }
 
-/// The leaf of every row in tree number `tree`, into `leaves`.
+/// Writes the leaf of every row in tree number `number` to `leaves`.
 pub(crate) fn route_tree<R: Real>(
     forest: &Forest,
     number: usize,
-    tree: &Tree,
     unseen: &Unseen<R>,
     scratch: &mut RouteScratch<R>,
-    (leaves, observer): (&mut [u32], &dyn Observer),
+    leaves: &mut [u32],
+    observer: &dyn Observer,
 ) -> Result<()> {
-    let (rows, d) = (unseen.rows, forest.d);
+    let (tree, rows, d) = (&forest.trees[number], unseen.rows, forest.d);
     let mut source = DirectionSource::new(&forest.params, number, d, forest.exponent);
     let kept = tree.right.len() * d * size_of::<R>();
-    let most = Columns::most(rows, d);
-    if let Some(coarse) = &unseen.coarse
-        && most > 0
-        && kept <= KEPT
+    let max_rows = TransposedBlock::max_rows(rows, d);
+    if let Some(quantized) = &unseen.quantized
+        && max_rows > 0
+        && kept <= MAX_KEPT
         && tree.right.len() <= NODES_PER_ROW * leaves.len()
     {
-        keep_steps(tree, coarse, &mut source, scratch);
-        // Enough rows for some in every leaf, few enough to stay in the cache.
-        let block = (16 * tree.leaves()).clamp(1 << 14, 1 << 16);
+        quantize_tree(tree, quantized, &mut source, scratch);
+        // The ids and the quantized rows of a block stay in the cache.
+        let block = (ROWS_PER_LEAF * tree.leaves()).clamp(1 << 14, 1 << 16);
         for (number, leaves) in leaves.chunks_mut(block).enumerate() {
             check(observer)?;
-            let (steps, sieve) = (&scratch.steps, &mut scratch.sieve);
-            descend(tree, steps, coarse, rows, sieve, (number * block, leaves));
+            let (nodes, permutation) = (&scratch.nodes, &mut scratch.permutation);
+            route_rows(tree, nodes, quantized, rows, permutation, number * block, leaves);
         }
         return Ok(());
     }
-    // Enough rows for a few in every leaf: a node costs as much for one row as for eight.
-    let together = (16 * tree.leaves()).clamp(most, 8 * most);
-    if together == 0 {
-        return route_scattered(tree, unseen, &mut source, scratch, (leaves, observer));
+    let block_rows = (ROWS_PER_LEAF * tree.leaves()).clamp(max_rows, 8 * max_rows);
+    if block_rows == 0 {
+        return route_in_place(tree, unseen, &mut source, scratch, leaves, observer);
     }
     scratch.kept.clear();
-    if leaves.len() > together && kept <= KEPT {
+    if leaves.len() > block_rows && kept <= MAX_KEPT {
         keep_directions(tree, &mut source, scratch);
     }
-    for (block, leaves) in leaves.chunks_mut(together).enumerate() {
+    for (block, leaves) in leaves.chunks_mut(block_rows).enumerate() {
         check(observer)?;
-        let first = block * together;
+        let first = block * block_rows;
         scratch.ids.clear();
         scratch.ids.extend(first as u32..(first + leaves.len()) as u32);
-        scratch.columns.load(rows, d, &scratch.ids);
+        scratch.block.load(rows, d, &scratch.ids);
         route_block(tree, d, &mut source, scratch, first, leaves);
     }
     Ok(())
 }
 
-fn keep_steps<R: Real>(
+/// Quantizes all inner nodes of a tree.
+fn quantize_tree<R: Real>(
     tree: &Tree,
-    coarse: &CoarseRows,
+    quantized: &QuantizedRows,
     source: &mut DirectionSource,
     scratch: &mut RouteScratch<R>,
 ) {
-    scratch.steps.clear();
-    each_inner(tree, source, &mut scratch.direction, |node, direction| {
-        scratch.steps.push(coarse, direction, tree.cuts.get(node as usize));
+    scratch.nodes.clear();
+    for_each_inner(tree, source, &mut scratch.direction, |node, direction| {
+        scratch.nodes.push(quantized, direction, tree.cuts.get(node as usize));
     });
 }
 
+/// Draws all directions of a tree.
 fn keep_directions<R: Real>(tree: &Tree, source: &mut DirectionSource, scratch: &mut RouteScratch<R>) {
-    each_inner(tree, source, &mut scratch.direction, |_, direction| {
+    for_each_inner(tree, source, &mut scratch.direction, |_, direction| {
         scratch.kept.extend_from_slice(direction);
     });
 }
 
-/// Shows the inner nodes with their directions, in the order of their numbers.
-fn each_inner<R: Real>(
+/// Calls `visit` with every inner node and its direction, in pre-order.
+fn for_each_inner<R: Real>(
     tree: &Tree,
     source: &mut DirectionSource,
     direction: &mut DirectionVector<R>,
-    mut show: impl FnMut(u32, &[R]),
+    mut visit: impl FnMut(u32, &[R]),
 ) {
     let mut stack = vec![tree.root()];
     while let Some(at) = stack.pop() {
@@ -159,13 +167,13 @@ fn each_inner<R: Real>(
             continue;
         }
         source.draw(at.path, tree.draw_of(at.node), direction);
-        show(at.node, &direction.dense[..source.d()]);
+        visit(at.node, &direction.dense[..source.d()]);
         stack.push(tree.right(at));
         stack.push(tree.left(at));
     }
 }
 
-/// Rows that lie in the columns.
+/// Routes the rows in the transposed block.
 fn route_block<R: Real>(
     tree: &Tree,
     d: usize,
@@ -177,18 +185,18 @@ fn route_block<R: Real>(
     let mut stack: Vec<(Cursor, Range<usize>)> = vec![(tree.root(), 0..leaves.len())];
     while let Some((at, range)) = stack.pop() {
         if at.is_leaf() {
-            for &id in &scratch.columns.ids[range] {
+            for &id in &scratch.block.ids[range] {
                 leaves[id as usize - first] = at.leaf;
             }
             continue;
         }
         if let Some(direction) = scratch.kept.get(at.node as usize * d..(at.node as usize + 1) * d) {
-            scratch.columns.project_along(&range, direction);
+            scratch.block.project_along(&range, direction);
         } else {
             source.draw(at.path, tree.draw_of(at.node), &mut scratch.direction);
-            scratch.columns.project_along(&range, &scratch.direction.dense[..d]);
+            scratch.block.project_along(&range, &scratch.direction.dense[..d]);
         }
-        let middle = range.start + scratch.columns.divide(&range, tree.cuts.get(at.node as usize));
+        let middle = range.start + scratch.block.partition(&range, tree.cuts.get(at.node as usize));
         if middle < range.end {
             stack.push((tree.right(at), middle..range.end));
         }
@@ -198,13 +206,14 @@ fn route_block<R: Real>(
     }
 }
 
-/// Rows where they are: too wide to be copied together, or sparse.
-fn route_scattered<R: Real>(
+/// Routes all rows without copying them: for rows too wide for a transposed block, and sparse rows.
+fn route_in_place<R: Real>(
     tree: &Tree,
     unseen: &Unseen<R>,
     source: &mut DirectionSource,
     scratch: &mut RouteScratch<R>,
-    (leaves, observer): (&mut [u32], &dyn Observer),
+    leaves: &mut [u32],
+    observer: &dyn Observer,
 ) -> Result<()> {
     let (n, rows) = (leaves.len(), unseen.rows);
     scratch.ids.clear();
@@ -220,24 +229,23 @@ fn route_scattered<R: Real>(
             }
             continue;
         }
-        if ids.len() >= 64 {
+        if ids.len() >= CHECK_ROWS {
             check(observer)?;
         }
         source.draw(at.path, tree.draw_of(at.node), &mut scratch.direction);
         let (cut, direction): (R, _) = (tree.cuts.get(at.node as usize), &scratch.direction);
-        let rough = unseen
-            .coarse
+        let approx = unseen
+            .quantized
             .as_ref()
-            .and_then(|coarse| Some((coarse, RoughDirection::new(coarse, direction, cut.to_f64())?)));
-        let below = if let Some((coarse, mut rough)) = rough {
+            .and_then(|rows| Some((rows, QuantizedDirection::new(rows, direction, cut.to_f64())?)));
+        let below = if let Some((quantized, mut approx)) = approx {
             let sums = &mut scratch.sums[..end - start];
-            rough.project(coarse, ids, sums);
-            scratch.divider.divide((rows, coarse), (direction, &rough), cut, ids, sums)
+            approx.project(quantized, ids, sums);
+            scratch.cutter.partition(rows, direction, &approx, cut, ids, sums)
         } else {
             let projections = &mut scratch.projections[..end - start];
             rows.project(ids, direction, projections);
-            let moved = Moved { ids, columns: &mut [], stride: 0, at: 0 };
-            partition(moved, projections, cut, &mut scratch.spare)
+            partition(RowBlock::ids(ids), projections, cut, &mut scratch.buffer)
         };
         let middle = start + below;
         if middle < end {

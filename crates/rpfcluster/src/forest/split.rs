@@ -1,27 +1,36 @@
-//! The two random choices of a node: its direction and its cut. Single machine and row partitions share them.
+//! The two random choices of a node: its direction and its cut.
 //!
-//! Both are functions of (seed, tree, path from the root, range of the projections) alone.
+//! Both are functions of seed, tree, path from the root and range of the projections alone; they do not depend on the
+//! order in which nodes are grown. Sparse directions follow the very sparse random projections of Li, Hastie and Church
+//! (KDD 2006), with √d coordinates.
 
 use super::params::{Direction, ForestParams, Split};
 use super::projection::fixed_order::{DirectionVector, LANES};
 use crate::points::Real;
 use crate::random::{Purpose, Stream};
 
-/// Fresh directions tried when the points of a node all fall on one value of the first; distinct points that four
-/// directions cannot tell apart differ by less than the rounding of a projection.
+/// Directions tried while all projections of a node are equal. Distinct rows that four directions do not separate differ
+/// by less than the rounding of a projection.
 pub(crate) const ATTEMPTS: usize = 4;
 
-/// Powers of two that directions may be scaled by; f32 directions reach 2^127.
+/// Exponents of the powers of two that directions may be scaled by; f32 directions reach 2^127.
 pub(crate) const EXPONENTS: std::ops::RangeInclusive<i32> = -1000..=120;
 
-/// Draws directions for the nodes of one tree.
+/// Identifies a node: its tree and its path from the root.
+#[derive(Clone, Copy)]
+pub(crate) struct NodeKey {
+    pub tree: usize,
+    pub path: u64,
+}
+
+/// Draws the directions of the nodes of one tree.
 pub(crate) struct DirectionSource {
     seed: u64,
     tree: u64,
     d: usize,
     kind: Direction,
-    /// Directions are multiplied by this power of two, so that projections of huge or tiny data neither overflow
-    /// nor vanish. 1 for ordinary data.
+    /// Directions are multiplied by this power of two, so that projections of very large or very small values neither
+    /// overflow nor underflow. Otherwise 1.
     scale: f64,
     normals: Vec<f64>,
 }
@@ -43,7 +52,7 @@ impl DirectionSource {
         self.d
     }
 
-    /// Direction number `draw` of the node at `path`, into `out`; returns its length before scaling.
+    /// Writes direction number `draw` of the node at `path`; returns its length before scaling.
     pub fn draw<R: Real>(&mut self, path: u64, draw: usize, out: &mut DirectionVector<R>) -> f64 {
         let mut stream = Stream::new(self.seed, Purpose::Direction, self.tree, path ^ ((draw as u64) << 1));
         out.dense.clear();
@@ -71,7 +80,7 @@ impl DirectionSource {
                     squares += z * z;
                     out.dense[j as usize] = R::from_f64(z * self.scale);
                 }
-                // Narrow rows are padded and projected whole.
+                // Narrow rows are padded and projected as dense rows.
                 if self.d < LANES {
                     out.support.clear();
                 }
@@ -81,13 +90,13 @@ impl DirectionSource {
     }
 }
 
-/// Coordinates of a sparse direction: the root of d, rounded up.
+/// Number of coordinates of a sparse direction: √d, rounded up.
 fn support_size(d: usize) -> usize {
     let root = (d as f64).sqrt().ceil() as usize;
     root.clamp(1, d)
 }
 
-/// The power of two that brings data of magnitude `largest` near 1, or 0 for ordinary data.
+/// The exponent of the power of two that brings values of magnitude `largest` near 1; 0 for magnitudes of 2^-40 to 2^40.
 pub(crate) fn scale_exponent(largest: f64) -> i32 {
     if largest == 0.0 {
         return 0;
@@ -101,18 +110,18 @@ fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(((1023 + i64::from(exponent)) as u64) << 52)
 }
 
-/// The cut of the node at `path`: points with a projection below it go left. `low < high` are the ends of the
-/// projections; both sides are non-empty. `projections` is only looked at (and reordered) for the median.
+/// The cut of a node: rows with a projection below it go left. `low < high` are the extremes of the projections; both
+/// sides are non-empty. Only the median reads, and reorders, `projections`.
 pub(crate) fn cut<R: Real>(
     params: &ForestParams,
-    tree: usize,
-    path: u64,
-    (low, high): (R, R),
+    node: NodeKey,
+    low: R,
+    high: R,
     projections: &mut [R],
 ) -> R {
     let c = match params.split {
         Split::Uniform => {
-            let u = Stream::new(params.seed, Purpose::Cut, tree as u64, path).uniform();
+            let u = Stream::new(params.seed, Purpose::Cut, node.tree as u64, node.path).uniform();
             let (a, b) = (low.to_f64(), high.to_f64());
             R::from_f64(a + u * (b - a))
         }
@@ -123,7 +132,7 @@ pub(crate) fn cut<R: Real>(
             if median > low {
                 median
             } else {
-                // Over half of the points lie on the smallest value: cut just above it.
+                // At least half of the projections equal the smallest: cut at the next larger value.
                 above.iter().copied().filter(|&p| p > low).fold(high, |c, p| if p < c { p } else { c })
             }
         }

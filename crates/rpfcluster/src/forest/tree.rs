@@ -1,17 +1,17 @@
-//! A grown tree in three flat arrays and one permutation.
+//! A grown tree in flat arrays: a pre-order encoding of the inner nodes and a permutation of the rows.
 //!
-//! Inner nodes are numbered in pre-order, leaves from left to right. An inner node stores its cut and the number at
-//! which the inner nodes of its right subtree begin; everything else follows while walking. A walk keeps the range
-//! `node..end` of inner nodes of the current subtree and the number of its first leaf: the subtree is a leaf when
-//! the range is empty, and it has one leaf more than inner nodes. That is 8 bytes an inner node in f32 and 4 a leaf;
-//! neither children, sizes nor paths are stored, and the directions are drawn again from their keys.
+//! Inner nodes are numbered in pre-order, leaves from left to right. An inner node stores its cut and the index at
+//! which the inner nodes of its right subtree begin. A traversal keeps the range `node..end` of the inner nodes of the
+//! current subtree and the index of its first leaf; the subtree is a leaf when the range is empty, and has one leaf
+//! more than inner nodes. 8 bytes per inner node in f32 and 4 per leaf: children, sizes and paths follow from the
+//! traversal, and directions are drawn again from their keys.
 
 use std::sync::Arc;
 
 use crate::points::{Precision, Real};
 use crate::random::{ROOT_PATH, child_path};
 
-/// The cuts in the width of the data the tree was grown on.
+/// The cuts, in the precision of the training data.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Cuts {
     F32(Vec<f32>),
@@ -40,7 +40,7 @@ impl Cuts {
         }
     }
 
-    /// Cut `node` in width `R`; exact when `R` is the tree's own width.
+    /// The cut of `node` in precision `R`; exact in the precision of the tree.
     #[inline(always)]
     pub fn get<R: Real>(&self, node: usize) -> R {
         match self {
@@ -57,23 +57,23 @@ impl Cuts {
     }
 }
 
-/// One tree.
+/// A grown tree.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tree {
-    /// For each inner node, where the inner nodes of its right subtree begin.
+    /// For each inner node, the index at which the inner nodes of its right subtree begin.
     pub right: Vec<u32>,
     /// For each inner node, its cut.
     pub cuts: Cuts,
-    /// For each inner node whose first direction told nothing apart or was not the widest, which draw it uses:
-    /// (inner node, draw), ascending. Nearly always empty unless `candidates` is over 1.
+    /// (inner node, draw), ascending, for the inner nodes that do not use their first direction: it separated no rows or
+    /// was not the widest. Usually empty unless `candidates` is over 1.
     pub draws: Vec<(u32, u32)>,
-    /// For each leaf, where its points begin in `members`; one more entry holds their number.
+    /// Start of each leaf in `members`, and their number at the end.
     pub starts: Arc<[u32]>,
-    /// The points, leaf by leaf.
+    /// The rows, leaf by leaf.
     pub members: Arc<[u32]>,
 }
 
-/// Where a walk stands: a subtree.
+/// The position of a traversal: a subtree.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cursor {
     pub node: u32,
@@ -88,7 +88,7 @@ impl Cursor {
         self.node == self.end
     }
 
-    /// One more than the last leaf of the subtree.
+    /// The index after the last leaf of the subtree.
     #[inline(always)]
     pub fn leaf_end(self) -> u32 {
         self.leaf + (self.end - self.node) + 1
@@ -117,12 +117,12 @@ impl Tree {
         }
     }
 
-    /// Number of points below.
+    /// Number of rows in the subtree.
     pub fn size(&self, at: Cursor) -> usize {
         (self.starts[at.leaf_end() as usize] - self.starts[at.leaf as usize]) as usize
     }
 
-    /// Which draw the inner node uses.
+    /// The draw that the inner node uses.
     #[inline]
     pub fn draw_of(&self, node: u32) -> usize {
         if self.draws.is_empty() {
@@ -135,15 +135,15 @@ impl Tree {
         self.starts.len() - 1
     }
 
-    /// The leaves of the tree as it would be with a larger `min_node`: their starts, and for each leaf of this tree
-    /// the number of the leaf it becomes part of.
-    pub fn coarser(&self, min_node: usize) -> (Vec<u32>, Vec<u32>) {
+    /// Merges the leaves as a larger `min_node` would leave them together. Returns the starts of the merged leaves and,
+    /// for each leaf, the merged leaf that contains it.
+    pub fn merge_leaves(&self, min_node: usize) -> (Vec<u32>, Vec<u32>) {
         let mut starts = Vec::new();
-        let mut becomes = vec![0u32; self.leaves()];
+        let mut merged_into = vec![0u32; self.leaves()];
         let mut stack = vec![self.root()];
         while let Some(at) = stack.pop() {
             if at.is_leaf() || self.size(at) < min_node {
-                becomes[at.leaf as usize..at.leaf_end() as usize].fill(starts.len() as u32);
+                merged_into[at.leaf as usize..at.leaf_end() as usize].fill(starts.len() as u32);
                 starts.push(self.starts[at.leaf as usize]);
             } else {
                 stack.push(self.right(at));
@@ -151,11 +151,11 @@ impl Tree {
             }
         }
         starts.push(self.members.len() as u32);
-        (starts, becomes)
+        (starts, merged_into)
     }
 
-    /// The sum over points of the depth of their leaves: the number of projections it took to grow.
-    pub fn point_levels(&self) -> u64 {
+    /// The sum over rows of the depth of their leaf: the number of projections of growing.
+    pub fn total_depth(&self) -> u64 {
         let mut total = 0;
         let mut stack = vec![self.root()];
         while let Some(at) = stack.pop() {
@@ -168,7 +168,7 @@ impl Tree {
         total
     }
 
-    /// The deepest leaf; the root is at depth 0.
+    /// The depth of the deepest leaf; the root has depth 0.
     pub fn depth(&self) -> usize {
         let mut deepest = 0;
         let mut stack = vec![(self.root(), 0usize)];
@@ -182,8 +182,7 @@ impl Tree {
         deepest
     }
 
-    /// Whether the arrays describe one tree over `n` points with fewer than `draws` directions drawn for a node; what
-    /// a model file must pass before it is used.
+    /// Validates the arrays of a model file: a tree over `n` rows with fewer than `draws` directions per node.
     pub fn check(&self, n: usize, draws: usize) -> Result<(), String> {
         let inner = self.right.len();
         if self.cuts.len() != inner || self.starts.len() != inner + 2 {
@@ -201,8 +200,8 @@ impl Tree {
         if !in_order {
             return Err("the draws do not fit its nodes".into());
         }
-        let stray = self.starts.windows(2).any(|w| w[0] >= w[1]);
-        if self.starts[0] != 0 || self.starts[inner + 1] as usize != n || stray {
+        let unordered = self.starts.windows(2).any(|w| w[0] >= w[1]);
+        if self.starts[0] != 0 || self.starts[inner + 1] as usize != n || unordered {
             return Err("leaf starts are out of order".into());
         }
         if !self.members.is_empty() {
@@ -213,7 +212,7 @@ impl Tree {
                     .iter()
                     .all(|&i| (i as usize) < n && !std::mem::replace(&mut seen[i as usize], true));
             if !whole {
-                return Err("the points are not a permutation".into());
+                return Err("the rows are not a permutation".into());
             }
         }
         let mut stack = vec![(0u32, inner as u32)];

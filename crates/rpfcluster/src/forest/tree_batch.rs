@@ -1,208 +1,224 @@
-//! The upper levels of several large trees, grown side by side.
+//! Tree batch: the upper levels of several trees grown together, so that one row read serves all of them.
 //!
-//! The points of an upper node are spread over all of the data, which no cache holds: grown alone, every tree reads
-//! all rows from memory once a level. Here the rows are taken block by block, and while a block is in the cache the
-//! nodes of all trees project their points in it. A node's points are ascending, so those in a block lie side by side
-//! in its list. Rows are summed roughly first (`coarse`, `rough`). What is computed is what growing alone computes.
+//! The rows of an upper node are spread over the whole table, which no cache holds; a tree grown alone reads the table
+//! from memory once per level. Here the table is read block by block, and while a block is in the cache the nodes of
+//! all trees project their rows in it. Row ids of a node are ascending, so those in a block are contiguous. Rows are
+//! projected by quantized dot products where possible. The nodes are those of trees grown one by one.
 
-use super::grow::{Begun, Job, Known, Scratch};
+use std::ops::Range;
+
+use super::grow::{Job, PartialNode, PartialTree, Scratch};
 use super::params::Split;
 use super::projection::fixed_order::DirectionVector;
-use super::projection::transposed::Columns;
-use super::quantized::node_cut::{Divider, RoughDirection};
-use super::split::{DirectionSource, cut};
+use super::projection::transposed::TransposedBlock;
+use super::quantized::node_cut::{NodeCutter, QuantizedDirection};
+use super::split::{DirectionSource, NodeKey, cut};
 use crate::error::Result;
 use crate::observe::check;
 use crate::points::Real;
 use crate::random::{ROOT_PATH, child_path};
-use crate::simd::stable_partition::{Moved, Spare, partition};
+use crate::simd::stable_partition::{PartitionBuffer, RowBlock, partition};
 
-/// Trees grown side by side: each needs a projection a row, and reading a row once for eight is as good as never.
+/// Trees per batch. One row read is amortised over eight projections.
 pub(crate) const TREES: usize = 8;
-/// Bytes of a block of rows.
+/// Bytes of a block of rows: a quarter of a second-level cache of 1 MB.
 const BLOCK: usize = 256 << 10;
-/// Wide rows are not copied together later; their nodes are grown here while a block holds some points of each.
-const SHARE: usize = 32;
+/// Wide rows are not transposed later. Their nodes are grown here down to this fraction of the table, at which a block
+/// still holds some rows of each.
+const WIDE_FRACTION: usize = 32;
+/// Rows from which on batches and quantization pay for their setup.
+const MIN_ROWS: usize = 4096;
 
-/// Whether there are many dense rows, and a node has but one direction and needs no more than its ends to be cut.
-pub(crate) fn many_plain<R: Real>(job: &Job<R>) -> bool {
-    let plain = job.params.candidates == 1 && job.params.split == Split::Uniform;
-    plain && job.rows.dense_width().is_some() && job.n >= 4096
+/// Whether there are many dense rows, a node has one direction, and its cut depends on the extremes alone.
+pub(crate) fn is_batchable<R: Real>(job: &Job<R>) -> bool {
+    let extremes_suffice = job.params.candidates == 1 && job.params.split == Split::Uniform;
+    extremes_suffice && job.rows.dense_width().is_some() && job.n >= MIN_ROWS
 }
 
-/// The size down to which nodes are grown here, if at all.
-pub(crate) fn smallest<R: Real>(job: &Job<R>) -> Option<usize> {
-    let most = match Columns::most(&job.rows, job.d) {
-        0 => job.n / SHARE,
-        most => most,
+/// The size of the largest nodes that a batch leaves to `grow_tree`; `None` when trees are grown one by one.
+pub(crate) fn node_limit<R: Real>(job: &Job<R>) -> Option<usize> {
+    let limit = match TransposedBlock::max_rows(&job.rows, job.d) {
+        0 => job.n / WIDE_FRACTION,
+        rows => rows,
     };
-    (many_plain(job) && job.n > 2 * most).then(|| most.max(job.params.min_node))
+    (is_batchable(job) && job.n > 2 * limit).then(|| limit.max(job.params.min_node))
 }
 
-/// A node that is being projected.
-struct Open<R> {
+/// The parent of a node, and the side.
+#[derive(Clone, Copy)]
+struct Parent {
+    node: u32,
+    side: usize,
+}
+
+/// A node that is being projected; its rows are `members[start..end]`.
+struct BatchNode<R> {
     start: usize,
     end: usize,
     path: u64,
-    /// Whose child it is, and which.
-    parent: Option<(u32, usize)>,
+    parent: Option<Parent>,
     direction: DirectionVector<R>,
-    /// The direction rounded, where sums are rough.
-    rough: Option<RoughDirection>,
-    /// Up to where in the list it has been projected.
-    seen: usize,
-    ends: Option<(R, R)>,
+    /// The quantized direction, where the job has quantized rows.
+    approx: Option<QuantizedDirection>,
+    /// The position up to which rows are projected.
+    projected: usize,
+    extremes: Option<(R, R)>,
 }
 
-/// Projections of one tree: rough ones where the job has rounded rows, else exact ones.
+/// Projections of one tree: quantized where the job has quantized rows, else exact.
 #[derive(Default)]
 pub(crate) struct Projections<R> {
     exact: Vec<R>,
-    rough: Vec<f32>,
+    quantized: Vec<f32>,
 }
 
-/// Buffers for cutting nodes.
+/// Buffers for partitioning nodes.
 #[derive(Default)]
-struct Spares<R> {
-    exact: Spare<R>,
-    rough: Divider<R>,
+struct Buffers<R> {
+    exact: PartitionBuffer<R>,
+    cutter: NodeCutter<R>,
 }
 
-struct Growing<R> {
+/// A tree of the batch.
+struct BatchTree<R> {
     tree: usize,
     source: DirectionSource,
-    begun: Begun<R>,
-    open: Vec<Open<R>>,
+    partial: PartialTree<R>,
+    open: Vec<BatchNode<R>>,
 }
 
-impl<R: Real> Growing<R> {
-    fn add(&mut self, job: &Job<R>, (start, end): (usize, usize), path: u64, parent: Option<(u32, usize)>) {
+impl<R: Real> BatchTree<R> {
+    /// Opens the node of the rows `members[start..end]`. A node along whose direction the error bound does not hold is
+    /// left to `grow_tree`.
+    fn open(&mut self, job: &Job<R>, start: usize, end: usize, path: u64, parent: Option<Parent>) {
         let mut direction = DirectionVector::default();
         self.source.draw(path, 0, &mut direction);
-        let mut rough = None;
-        if let Some(coarse) = &job.coarse {
-            rough = RoughDirection::new(coarse, &direction, 0.0);
-            // A node about which rough sums tell nothing is left to `grow_tree`.
-            if rough.is_none() {
+        let mut approx = None;
+        if let Some(quantized) = &job.quantized {
+            approx = QuantizedDirection::new(quantized, &direction, 0.0);
+            if approx.is_none() {
                 return;
             }
         }
-        self.open.push(Open { start, end, path, parent, direction, rough, seen: start, ends: None });
+        let node =
+            BatchNode { start, end, path, parent, direction, approx, projected: start, extremes: None };
+        self.open.push(node);
     }
 
-    /// Projects the points in rows below `row_end` that were not seen yet.
+    /// Projects the rows below `row_end` that are not projected yet, at most `block` per node.
     fn project(&mut self, job: &Job<R>, row_end: usize, block: usize, out: &mut Projections<R>) {
         for node in &mut self.open {
-            let ids = &self.begun.members[node.seen..node.end.min(node.seen + block)];
-            let here = below(ids, row_end);
-            if here == 0 {
+            let ids = &self.partial.members[node.projected..node.end.min(node.projected + block)];
+            let count = count_below(ids, row_end);
+            if count == 0 {
                 continue;
             }
-            let (ids, range) = (&ids[..here], node.seen..node.seen + here);
-            node.seen += here;
-            if let (Some(coarse), Some(rough)) = (&job.coarse, &mut node.rough) {
-                rough.project(coarse, ids, &mut out.rough[range]);
+            let (ids, range) = (&ids[..count], node.projected..node.projected + count);
+            node.projected += count;
+            if let (Some(quantized), Some(approx)) = (&job.quantized, &mut node.approx) {
+                approx.project(quantized, ids, &mut out.quantized[range]);
                 continue;
             }
             let (low, high) = job.rows.project(ids, &node.direction, &mut out.exact[range]);
-            node.ends = Some(match node.ends {
+            node.extremes = Some(match node.extremes {
                 Some((a, b)) => (if low < a { low } else { a }, if high > b { high } else { b }),
                 None => (low, high),
             });
         }
     }
 
-    /// Cuts every open node; children that are still large are open next.
-    fn divide(&mut self, job: &Job<R>, smallest: usize, out: &mut Projections<R>, spares: &mut Spares<R>) {
+    /// Cuts every open node and opens its large children.
+    fn cut_nodes(&mut self, job: &Job<R>, limit: usize, out: &mut Projections<R>, buffers: &mut Buffers<R>) {
         for node in std::mem::take(&mut self.open) {
-            let ids = &mut self.begun.members[node.start..node.end];
+            let ids = &mut self.partial.members[node.start..node.end];
             // A node that its first direction does not cut is left to `grow_tree`, which draws others.
-            let Some((cut, left)) = divide_node(job, self.tree, &node, ids, out, spares) else { continue };
+            let Some((cut, left)) = cut_node(job, self.tree, &node, ids, out, buffers) else { continue };
             let middle = node.start + left;
-            let this = self.begun.known.len() as u32;
-            if let Some((parent, side)) = node.parent {
-                self.begun.known[parent as usize].children[side] = Some(this);
+            let this = self.partial.nodes.len() as u32;
+            if let Some(Parent { node: parent, side }) = node.parent {
+                self.partial.nodes[parent as usize].children[side] = Some(this);
             }
-            self.begun.known.push(Known { cut, middle, children: [None; 2] });
+            self.partial.nodes.push(PartialNode { cut, middle, children: [None; 2] });
             for (side, (start, end)) in [(node.start, middle), (middle, node.end)].into_iter().enumerate() {
-                if end - start > smallest {
-                    self.add(job, (start, end), child_path(node.path, side == 1), Some((this, side)));
+                if end - start > limit {
+                    let parent = Some(Parent { node: this, side });
+                    self.open(job, start, end, child_path(node.path, side == 1), parent);
                 }
             }
         }
     }
 }
 
-/// Chooses the cut and moves the points; returns it and how many are below, or `None` where nothing can be cut.
-fn divide_node<R: Real>(
+/// Chooses the cut and partitions the rows. Returns the cut and the number of rows below it, or `None` when all
+/// projections are equal.
+fn cut_node<R: Real>(
     job: &Job<R>,
     tree: usize,
-    node: &Open<R>,
+    node: &BatchNode<R>,
     ids: &mut [u32],
     out: &mut Projections<R>,
-    spares: &mut Spares<R>,
+    buffers: &mut Buffers<R>,
 ) -> Option<(R, usize)> {
     let range = node.start..node.end;
-    if let Some(rough) = &node.rough {
-        let along = (&node.direction, rough);
-        return spares.rough.choose(job, (tree, node.path), along, ids, &mut out.rough[range]);
+    let key = NodeKey { tree, path: node.path };
+    if let Some(approx) = &node.approx {
+        let sums = &mut out.quantized[range];
+        return buffers.cutter.choose_cut(job, key, &node.direction, approx, ids, sums);
     }
-    let ends = node.ends?;
-    let cut = (ends.1 > ends.0).then(|| cut(job.params, tree, node.path, ends, &mut []))?;
-    let moved = Moved { ids, columns: &mut [], stride: 0, at: 0 };
-    Some((cut, partition(moved, &out.exact[range], cut, &mut spares.exact)))
+    let (low, high) = node.extremes?;
+    let cut = (high > low).then(|| cut(job.params, key, low, high, &mut []))?;
+    Some((cut, partition(RowBlock::ids(ids), &out.exact[range], cut, &mut buffers.exact)))
 }
 
-/// How many of these ascending numbers are below `end`. Forwards in steps: a search by halves would jump to places in
-/// memory that are not needed yet.
-fn below(ids: &[u32], end: usize) -> usize {
+/// How many of these ascending ids are below `end`. A linear scan in steps: a binary search would touch cache lines
+/// that are not needed yet.
+fn count_below(ids: &[u32], end: usize) -> usize {
     const STEP: usize = 64;
     let whole = ids.chunks_exact(STEP).take_while(|step| (step[STEP - 1] as usize) < end).count() * STEP;
     let last = &ids[whole..ids.len().min(whole + STEP)];
     whole + last.partition_point(|&id| (id as usize) < end)
 }
 
-/// The trees of this range with their nodes of more than `smallest` points.
-pub(crate) fn begin<R: Real>(
+/// Grows the nodes of more than `limit` rows of these trees.
+pub(crate) fn grow_upper_levels<R: Real>(
     job: &Job<R>,
-    trees: std::ops::Range<usize>,
-    smallest: usize,
+    trees: Range<usize>,
+    limit: usize,
     scratch: &mut Scratch<R>,
-) -> Result<Vec<Begun<R>>> {
-    let width = match &job.coarse {
-        Some(coarse) => coarse.width() * size_of::<i16>(),
+) -> Result<Vec<PartialTree<R>>> {
+    let width = match &job.quantized {
+        Some(quantized) => quantized.width() * size_of::<i16>(),
         None => job.rows.dense_width().unwrap_or(1) * size_of::<R>(),
     };
     let block = (BLOCK / width).clamp(64, 1 << 16);
-    let mut spares = Spares::default();
-    let sides = trees.len().max(scratch.side_by_side.len());
-    scratch.side_by_side.resize_with(sides, Projections::default);
-    let mut growing: Vec<Growing<R>> = trees
+    let mut buffers = Buffers::default();
+    let slots = trees.len().max(scratch.batch.len());
+    scratch.batch.resize_with(slots, Projections::default);
+    let mut growing: Vec<BatchTree<R>> = trees
         .map(|tree| {
             let source = DirectionSource::new(job.params, tree, job.d, job.exponent);
-            let begun = Begun { members: (0..job.n as u32).collect(), known: Vec::new() };
-            let mut growing = Growing { tree, source, begun, open: Vec::new() };
-            growing.add(job, (0, job.n), ROOT_PATH, None);
+            let mut growing = BatchTree { tree, source, partial: PartialTree::new(job.n), open: Vec::new() };
+            growing.open(job, 0, job.n, ROOT_PATH, None);
             growing
         })
         .collect();
-    for projections in &mut scratch.side_by_side {
-        match job.coarse {
-            Some(_) => projections.rough.resize(job.n, 0.0),
+    for projections in &mut scratch.batch {
+        match job.quantized {
+            Some(_) => projections.quantized.resize(job.n, 0.0),
             None => projections.exact.resize(job.n, R::default()),
         }
     }
-    while growing.iter().any(|g| !g.open.is_empty()) {
+    while growing.iter().any(|tree| !tree.open.is_empty()) {
         for first in (0..job.n).step_by(block) {
             check(job.observer)?;
-            for (g, projections) in growing.iter_mut().zip(&mut scratch.side_by_side) {
-                g.project(job, first + block, block, projections);
+            for (tree, projections) in growing.iter_mut().zip(&mut scratch.batch) {
+                tree.project(job, first + block, block, projections);
             }
         }
-        for (g, projections) in growing.iter_mut().zip(&mut scratch.side_by_side) {
+        for (tree, projections) in growing.iter_mut().zip(&mut scratch.batch) {
             check(job.observer)?;
-            g.divide(job, smallest, projections, &mut spares);
+            tree.cut_nodes(job, limit, projections, &mut buffers);
         }
     }
-    Ok(growing.into_iter().map(|g| g.begun).collect())
+    Ok(growing.into_iter().map(|tree| tree.partial).collect())
 }

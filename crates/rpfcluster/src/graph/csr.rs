@@ -6,7 +6,7 @@
 
 use crate::error::{Error, Result, parameter};
 use crate::observe::{Observer, Silent, check};
-use crate::simd::in_wide_registers;
+use crate::simd::dispatch;
 
 /// Rows worked on as one piece. Fixed, so that results do not depend on the number of threads.
 pub(super) const CHUNK: usize = 1024;
@@ -236,7 +236,7 @@ impl SparseAffinity {
     }
 }
 
-in_wide_registers! {
+dispatch! {
     pub(super) fn table_product(
         pairs: &SparseAffinity,
         weights: (&[u16], &[f64]),
@@ -249,7 +249,7 @@ in_wide_registers! {
     }
 }
 
-in_wide_registers! {
+dispatch! {
     pub(super) fn values_product(
         pairs: &SparseAffinity,
         weights: &[f64],

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::csr::{ASK, CHUNK};
 use super::{SparseAffinity, Weights};
 use crate::observe::Observer;
-use crate::simd::in_wide_registers;
+use crate::simd::dispatch;
 
 /// `old = z + alpha (z - old) + beta (c - z + P z)`, P being the random walk of the graph.
 #[derive(Clone, Copy)]
@@ -93,13 +93,13 @@ impl SparseAffinity {
     }
 }
 
-in_wide_registers! {
+dispatch! {
     fn table_step(graph: &SparseAffinity, weights: (&[u16], &[f64]), step: &Step<'_>, first: usize, rows: &mut [f32]) {
         graph.steps(|e| weights.1[weights.0[e] as usize] as f32, step, first, rows);
     }
 }
 
-in_wide_registers! {
+dispatch! {
     fn values_step(graph: &SparseAffinity, weights: &[f64], step: &Step<'_>, first: usize, rows: &mut [f32]) {
         graph.steps(|e| weights[e] as f32, step, first, rows);
     }

@@ -1,4 +1,7 @@
-//! Z: which points are in which leaf. Shares its lists with the forest it came from.
+//! The leaf matrix Z of S = Z Zᵀ / T: for every tree, the rows of each leaf.
+//!
+//! The lists are shared with the forest. A larger `min_node` merges neighbouring leaves and costs one pass over the
+//! nodes; nothing is grown again. The n × T leaf ids, the transposed form, are computed on first use.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -8,18 +11,18 @@ use rayon::prelude::*;
 use crate::error::{Error, Result};
 use crate::forest::Forest;
 use crate::forest::LeafIds;
-use crate::observe::{Observer, Silent, check};
+use crate::observe::{Observer, check};
 use crate::simd::prefetch;
 
 /// The leaves of one tree at one `min_node`.
 #[derive(Debug, Clone)]
 pub(crate) struct TreeLeaves {
-    /// Where each leaf begins in `members`; one more entry holds their number.
+    /// Start of each leaf in `members`, and their number at the end.
     pub starts: Arc<[u32]>,
-    /// The points, leaf by leaf, ascending within a leaf of the tree as grown.
+    /// The rows, leaf by leaf; ascending within a leaf of the grown tree.
     pub members: Arc<[u32]>,
-    /// For each leaf as grown, the leaf it is part of here; `None` when they are the same.
-    becomes: Option<Arc<[u32]>>,
+    /// For each leaf of the grown tree, the leaf that contains it here; `None` when they are the same.
+    merged_into: Option<Arc<[u32]>>,
 }
 
 impl TreeLeaves {
@@ -29,9 +32,9 @@ impl TreeLeaves {
         &self.members[self.starts[leaf] as usize..self.starts[leaf + 1] as usize]
     }
 
-    /// Asks for what [`TreeLeaves::leaf`] reads first.
+    /// Prefetches what [`TreeLeaves::leaf`] reads first.
     #[inline(always)]
-    pub fn fetch(&self, leaf: u32) {
+    pub fn prefetch(&self, leaf: u32) {
         prefetch(&self.starts[leaf as usize]);
     }
 
@@ -43,15 +46,24 @@ impl TreeLeaves {
     pub fn count(&self) -> usize {
         self.starts.len() - 1
     }
+
+    /// Writes the leaf of each row.
+    fn write_ids(&self, ids: &mut [u32]) {
+        for leaf in 0..self.count() as u32 {
+            for &row in self.leaf(leaf) {
+                ids[row as usize] = leaf;
+            }
+        }
+    }
 }
 
 impl Forest {
-    /// The leaves as grown.
+    /// The leaves of the grown trees.
     pub fn leaves(&self) -> LeafMatrix {
         LeafMatrix::as_grown(self)
     }
 
-    /// The leaves as they would be had the forest been grown with this larger `min_node`; nothing is grown again.
+    /// The leaves of the forest grown with a larger `min_node`, by merging the leaves of this one.
     pub fn leaves_at(&self, min_node: usize) -> Result<LeafMatrix> {
         if min_node < self.params.min_node {
             let expected = format!("at least {}, the value the forest was grown with", self.params.min_node);
@@ -60,11 +72,11 @@ impl Forest {
         if min_node == self.params.min_node {
             Ok(self.leaves())
         } else {
-            Ok(LeafMatrix::coarser(self, min_node))
+            Ok(LeafMatrix::merged(self, min_node))
         }
     }
 
-    /// The leaves of the trees `from..to` only, at the given `min_node`: a smaller forest for nothing.
+    /// The leaves of a range of trees at the given `min_node`: a smaller forest without growing it.
     pub fn leaves_of_trees(&self, trees: Range<usize>, min_node: usize) -> Result<LeafMatrix> {
         let expected = || format!("within 0..{}", self.trees.len());
         if trees.start >= trees.end || trees.end > self.trees.len() {
@@ -79,33 +91,34 @@ impl Forest {
 pub struct LeafMatrix {
     n: usize,
     leaves: Vec<TreeLeaves>,
-    /// The forest's number of the first tree here; not 0 for a part of a forest.
+    /// Index in the forest of the first tree here; not 0 for a subset of the trees.
     first_tree: usize,
-    /// The first column of Z that belongs to each tree; the last entry is the number of columns.
+    /// First column of Z of each tree, and the number of columns at the end.
     first: Vec<usize>,
-    codes: OnceLock<LeafIds>,
+    leaf_ids: OnceLock<LeafIds>,
+    pub(super) signatures: OnceLock<Vec<u64>>,
 }
 
 impl LeafMatrix {
-    pub(crate) fn as_grown(forest: &Forest) -> Self {
+    fn as_grown(forest: &Forest) -> Self {
         let leaves = forest
             .trees
             .iter()
-            .map(|t| TreeLeaves { starts: t.starts.clone(), members: t.members.clone(), becomes: None })
+            .map(|t| TreeLeaves { starts: t.starts.clone(), members: t.members.clone(), merged_into: None })
             .collect();
         Self::from_trees(forest.n, leaves, 0)
     }
 
-    pub(crate) fn coarser(forest: &Forest, min_node: usize) -> Self {
+    fn merged(forest: &Forest, min_node: usize) -> Self {
         let leaves = forest
             .trees
             .par_iter()
             .map(|tree| {
-                let (starts, becomes) = tree.coarser(min_node);
+                let (starts, merged_into) = tree.merge_leaves(min_node);
                 TreeLeaves {
                     starts: Arc::from(starts),
                     members: tree.members.clone(),
-                    becomes: Some(Arc::from(becomes)),
+                    merged_into: Some(Arc::from(merged_into)),
                 }
             })
             .collect();
@@ -117,29 +130,29 @@ impl LeafMatrix {
         for tree in &leaves {
             first.push(first[first.len() - 1] + tree.count());
         }
-        LeafMatrix { n, leaves, first_tree, first, codes: OnceLock::new() }
+        LeafMatrix { n, leaves, first_tree, first, leaf_ids: OnceLock::new(), signatures: OnceLock::new() }
     }
 
-    /// Only these trees.
-    pub(crate) fn subset(&self, trees: Range<usize>) -> Self {
+    /// A subset of the trees.
+    fn subset(&self, trees: Range<usize>) -> Self {
         let first_tree = self.first_tree + trees.start;
         Self::from_trees(self.n, self.leaves[trees].to_vec(), first_tree)
     }
 
-    /// Z of other rows, given by their leaf numbers in the trees of this matrix: what rows are compared with when it is
-    /// not the training rows.
+    /// The leaf matrix of other rows, given by their leaf ids in the trees of this matrix. They take the place of the
+    /// training rows.
     ///
     /// ```
     /// # use rpfcluster::{Forest, ForestParams, Points, Silent};
     /// let points = Points::new(&[0.0, 0.1, 8.0, 8.1], 4, 1)?;
     /// let forest = Forest::grow(&points, &ForestParams { trees: 50, min_node: 3, ..Default::default() })?;
-    /// let codes = forest.route(&Points::new(&[0.05, 8.05], 2, 1)?)?;
-    /// let among = forest.leaves().of_rows(codes.clone(), &Silent)?.dense_of(&codes);
+    /// let ids = forest.route(&Points::new(&[0.05, 8.05], 2, 1)?)?;
+    /// let among = forest.leaves().of_rows(ids.clone(), &Silent)?.dense_of(&ids);
     /// assert!(among[0] == 1.0 && among[3] == 1.0 && among[1] < 0.1 && among[1] == among[2]);
     /// # Ok::<(), rpfcluster::Error>(())
     /// ```
-    pub fn of_rows(&self, codes: LeafIds, observer: &dyn Observer) -> Result<Self> {
-        let n = codes.n();
+    pub fn of_rows(&self, ids: LeafIds, observer: &dyn Observer) -> Result<Self> {
+        let n = ids.n();
         if n > u32::MAX as usize {
             return Err(Error::TooManyRows { n, limit: u32::MAX as usize });
         }
@@ -149,14 +162,14 @@ impl LeafMatrix {
             .enumerate()
             .map(|(t, tree)| {
                 check(observer)?;
-                let (starts, members) = listed(codes.tree(t), tree.count());
-                Ok(TreeLeaves { starts: Arc::from(starts), members: Arc::from(members), becomes: None })
+                let (starts, members) = leaf_lists(ids.tree(t), tree.count());
+                Ok(TreeLeaves { starts: Arc::from(starts), members: Arc::from(members), merged_into: None })
             })
             .collect();
         Ok(Self::from_trees(n, leaves?, self.first_tree))
     }
 
-    /// Number of points.
+    /// Number of rows.
     pub fn n(&self) -> usize {
         self.n
     }
@@ -176,12 +189,12 @@ impl LeafMatrix {
         self.first[tree]
     }
 
-    /// The points of a leaf.
+    /// The rows of a leaf.
     pub fn members(&self, tree: usize, leaf: u32) -> &[u32] {
         self.leaves[tree].leaf(leaf)
     }
 
-    /// Mean number of points that share a leaf with a point, itself included, averaged over points and trees.
+    /// Mean size of the leaf of a row, averaged over rows and trees.
     pub fn mean_leaf(&self) -> f64 {
         let squares: f64 = self
             .leaves
@@ -197,80 +210,77 @@ impl LeafMatrix {
         &self.leaves
     }
 
-    /// The leaf of every training row in every tree; made on first use and kept (4 bytes a row and tree).
+    /// The leaf of every training row in every tree, computed on first use and kept (4 bytes per row and tree).
     pub fn leaf_ids(&self) -> &LeafIds {
-        self.codes.get_or_init(|| self.laid_out(&Silent))
+        self.leaf_ids.get_or_init(|| {
+            let mut ids = vec![0u32; self.n * self.trees()];
+            ids.par_chunks_exact_mut(self.n).zip(&self.leaves).for_each(|(ids, tree)| tree.write_ids(ids));
+            LeafIds::new(self.n, self.trees(), ids)
+        })
     }
 
-    /// As [`LeafMatrix::leaf_ids`], asking `observer` at each tree whether to go on.
+    /// As [`LeafMatrix::leaf_ids`], stopping at the next tree when `observer` cancels.
     pub fn prepare_leaf_ids(&self, observer: &dyn Observer) -> Result<&LeafIds> {
         check(observer)?;
-        if let Some(codes) = self.codes.get() {
-            return Ok(codes);
+        if let Some(ids) = self.leaf_ids.get() {
+            return Ok(ids);
         }
-        let made = self.laid_out(observer);
-        check(observer)?;
-        Ok(self.codes.get_or_init(|| made))
+        let mut ids = vec![0u32; self.n * self.trees()];
+        ids.par_chunks_exact_mut(self.n).zip(&self.leaves).try_for_each(|(ids, tree)| {
+            check(observer)?;
+            tree.write_ids(ids);
+            Ok(())
+        })?;
+        Ok(self.leaf_ids.get_or_init(|| LeafIds::new(self.n, self.trees(), ids)))
     }
 
-    fn laid_out(&self, observer: &dyn Observer) -> LeafIds {
-        let mut codes = vec![0u32; self.n * self.trees()];
-        codes.par_chunks_exact_mut(self.n).zip(&self.leaves).for_each(|(codes, tree)| {
-            if observer.cancelled() {
-                return;
-            }
-            for leaf in 0..tree.count() as u32 {
-                for &i in tree.leaf(leaf) {
-                    codes[i as usize] = leaf;
-                }
-            }
-        });
-        LeafIds::new(self.n, self.trees(), codes)
+    /// The leaf ids if they have been computed.
+    pub(crate) fn computed_leaf_ids(&self) -> Option<&LeafIds> {
+        self.leaf_ids.get()
     }
 
-    /// Whether [`LeafMatrix::leaf_ids`] has been made.
+    /// Whether [`LeafMatrix::leaf_ids`] has been computed.
     pub(crate) fn has_leaf_ids(&self) -> bool {
-        self.codes.get().is_some()
+        self.leaf_ids.get().is_some()
     }
 
-    /// Leaf numbers as the forest gives them for routed rows, turned into leaf numbers of the trees and the
-    /// `min_node` of this matrix.
+    /// Converts the leaf ids that [`Forest::route`] returns to the trees and the `min_node` of this matrix.
     ///
     /// # Panics
-    /// When `routed` does not come from the forest of this matrix: it has fewer trees.
+    /// When `routed` does not come from the forest of this matrix and has fewer trees.
     pub fn adapt(&self, routed: LeafIds) -> LeafIds {
         let (n, trees) = (routed.n(), self.trees());
-        if trees == routed.trees() && self.leaves.iter().all(|t| t.becomes.is_none()) {
+        if trees == routed.trees() && self.leaves.iter().all(|t| t.merged_into.is_none()) {
             return routed;
         }
-        let mut codes = routed.as_slice()[self.first_tree * n..(self.first_tree + trees) * n].to_vec();
-        codes.par_chunks_exact_mut(n.max(1)).zip(&self.leaves).for_each(|(codes, tree)| {
-            if let Some(becomes) = &tree.becomes {
-                codes.iter_mut().for_each(|code| *code = becomes[*code as usize]);
+        let mut ids = routed.as_slice()[self.first_tree * n..(self.first_tree + trees) * n].to_vec();
+        ids.par_chunks_exact_mut(n.max(1)).zip(&self.leaves).for_each(|(ids, tree)| {
+            if let Some(merged_into) = &tree.merged_into {
+                ids.iter_mut().for_each(|leaf| *leaf = merged_into[*leaf as usize]);
             }
         });
-        LeafIds::new(n, trees, codes)
+        LeafIds::new(n, trees, ids)
     }
 
-    /// S_ij for two training rows.
+    /// S_ij of two training rows.
     pub fn pair(&self, i: usize, j: usize) -> f64 {
-        let codes = self.leaf_ids();
-        codes.shared(i, codes, j) as f64 / self.trees() as f64
+        let ids = self.leaf_ids();
+        ids.shared(i, ids, j) as f64 / self.trees() as f64
     }
 }
 
-/// The rows of each of `count` leaves, ascending, and where each leaf begins.
-fn listed(codes: &[u32], count: usize) -> (Vec<u32>, Vec<u32>) {
+/// The leaf lists of rows with these leaf ids, by counting sort: the start of each of `count` leaves, and the rows.
+fn leaf_lists(ids: &[u32], count: usize) -> (Vec<u32>, Vec<u32>) {
     let mut starts = vec![0u32; count + 1];
-    for &leaf in codes {
+    for &leaf in ids {
         starts[leaf as usize + 1] += 1;
     }
     for leaf in 0..count {
         starts[leaf + 1] += starts[leaf];
     }
     let mut next = starts.clone();
-    let mut members = vec![0u32; codes.len()];
-    for (row, &leaf) in (0..).zip(codes) {
+    let mut members = vec![0u32; ids.len()];
+    for (row, &leaf) in (0..).zip(ids) {
         members[next[leaf as usize] as usize] = row;
         next[leaf as usize] += 1;
     }

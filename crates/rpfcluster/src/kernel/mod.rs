@@ -1,9 +1,11 @@
-//! The rpf-kernel, Algorithm 2 of the paper: S_ij = share of trees in which i and j end in the same leaf.
+//! The rpf-kernel, Algorithm 2 of the paper: S_ij is the fraction of trees in which rows i and j share a leaf.
 //!
-//! With Z the n x (all leaves) 0/1 matrix, S = Z Zᵀ / T. Everything here works on Z, kept as leaf lists and leaf
-//! numbers; an n x n matrix is made only when asked for. `leaf_matrix` Z itself, `codes` leaf numbers of rows,
-//! `matvec` the factored products, `count` co-leaf counts of one row, `sparse` and `top_k` what is kept of them,
-//! `dense` the whole matrix, `rerank` true distances among co-leaf neighbours.
+//! With Z the n × (number of leaves) 0/1 matrix of leaf membership, S = Z Zᵀ / T. Everything here works on Z, stored
+//! as leaf lists and leaf ids; the n × n matrix is formed only on request.
+//!
+//! `leaf_matrix` stores Z, `matvec` multiplies with S, `pair_counts` counts shared leaves per row, `thresholded` and
+//! `neighbors` keep the large counts, `dense` forms S, `feature_map` exports Z, `rerank` sorts neighbours by distance,
+//! `leaf_signatures` identifies rows that no tree separates.
 
 mod dense;
 mod feature_map;

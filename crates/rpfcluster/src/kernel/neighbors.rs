@@ -1,4 +1,6 @@
-//! Each row's k strongest co-leaf neighbours: by count, ties to the lowest index, the row itself left out.
+//! The k nearest rows by the kernel (top-k): most shared leaves first, ties to the lowest index, the row itself excluded.
+//!
+//! Selection by a moving lower bound on the count; exact. O(rows that share a leaf) time per row, 6 k bytes per row.
 
 use super::leaf_matrix::LeafMatrix;
 use super::pair_counts::{Counted, count_rows, count_training};
@@ -6,10 +8,10 @@ use crate::error::{Result, parameter};
 use crate::forest::LeafIds;
 use crate::observe::{Observer, check};
 
-/// A row that has fewer than k co-leaf neighbours is filled up with this.
-const NOBODY: u32 = u32::MAX;
+/// Marks the unused places of a row with fewer than k neighbours. No row has this index.
+const NONE: u32 = u32::MAX;
 
-/// The k strongest neighbours of every row, strongest first.
+/// The k nearest neighbours of every row by the kernel, nearest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Neighbors {
     n: usize,
@@ -25,58 +27,58 @@ impl Neighbors {
         self.n
     }
 
-    /// Neighbours looked for.
+    /// Neighbours per row at most.
     pub fn k(&self) -> usize {
         self.k
     }
 
-    /// Number of trees: a count divided by it is a similarity.
+    /// Number of trees; a count divided by it is a similarity.
     pub fn trees(&self) -> usize {
         self.trees
     }
 
-    /// The neighbours of a row and the counts of shared trees, strongest first; fewer than k where there are fewer.
+    /// The neighbours of a row and the numbers of shared leaves, nearest first. Fewer than k where fewer rows share a leaf.
     pub fn row(&self, row: usize) -> (&[u32], &[u16]) {
         let indices = &self.indices[row * self.k..(row + 1) * self.k];
-        let found = indices.iter().position(|&j| j == NOBODY).unwrap_or(self.k);
+        let found = indices.iter().position(|&j| j == NONE).unwrap_or(self.k);
         (&indices[..found], &self.counts[row * self.k..row * self.k + found])
     }
 }
 
 impl LeafMatrix {
-    /// The k strongest neighbours of each training row.
+    /// The k nearest neighbours of each training row.
     pub fn top_k(&self, k: usize, observer: &dyn Observer) -> Result<Neighbors> {
         let k = check_k(k, self.n())?;
-        let chunks = count_training(self, observer, Picked::default, |picked, row, counted| {
-            picked.pick(&counted, Some(row as u32), k)
+        let chunks = count_training(self, observer, Selection::default, |selected, row, counted| {
+            selected.select(&counted, Some(row as u32), k)
         })?;
-        self.picked(&self.tree_leaves()[0].members, chunks, k, observer)
+        self.assemble_neighbors(&self.tree_leaves()[0].members, chunks, k, observer)
     }
 
-    /// The k strongest training neighbours of rows given by their leaf numbers.
-    pub fn top_k_of(&self, codes: &LeafIds, k: usize, observer: &dyn Observer) -> Result<Neighbors> {
+    /// The k nearest training rows of rows given by their leaf ids.
+    pub fn top_k_of(&self, ids: &LeafIds, k: usize, observer: &dyn Observer) -> Result<Neighbors> {
         let k = check_k(k, self.n() + 1)?;
-        let (order, chunks) = count_rows(self, codes, observer, Picked::default, |picked, _, counted| {
-            picked.pick(&counted, None, k)
+        let (order, chunks) = count_rows(self, ids, observer, Selection::default, |selected, _, counted| {
+            selected.select(&counted, None, k)
         })?;
-        self.picked(&order, chunks, k, observer)
+        self.assemble_neighbors(&order, chunks, k, observer)
     }
 
-    /// What was picked, back in the rows' own order.
-    fn picked(
+    /// Brings the selected neighbours from the order of counting to the order of the rows.
+    fn assemble_neighbors(
         &self,
         order: &[u32],
-        chunks: Vec<Picked>,
+        chunks: Vec<Selection>,
         k: usize,
         observer: &dyn Observer,
     ) -> Result<Neighbors> {
         let n = order.len();
-        let (mut indices, mut counts) = (vec![NOBODY; n * k], vec![0u16; n * k]);
+        let (mut indices, mut counts) = (vec![NONE; n * k], vec![0u16; n * k]);
         let mut order = order.iter();
         for chunk in chunks {
             check(observer)?;
-            let picked = chunk.indices.chunks(k).zip(chunk.counts.chunks(k));
-            for ((js, cs), &row) in picked.zip(&mut order) {
+            let selected = chunk.indices.chunks(k).zip(chunk.counts.chunks(k));
+            for ((js, cs), &row) in selected.zip(&mut order) {
                 let at = row as usize * k;
                 indices[at..at + k].copy_from_slice(js);
                 counts[at..at + k].copy_from_slice(cs);
@@ -93,31 +95,31 @@ fn check_k(k: usize, n: usize) -> Result<usize> {
     Ok(k.min(n.saturating_sub(1).max(1)))
 }
 
-/// What is kept of a chunk of rows.
+/// The neighbours of a chunk of rows.
 #[derive(Default)]
-struct Picked {
+struct Selection {
     indices: Vec<u32>,
     counts: Vec<u16>,
     candidates: Vec<u64>,
-    /// The count from which on points were collected that sufficed.
+    /// Lower bound on the count that gave enough candidates for the previous row.
     least: u16,
     histogram: Vec<u32>,
 }
 
-impl Picked {
-    fn pick(&mut self, counted: &Counted<'_>, without: Option<u32>, k: usize) {
-        // Rows that follow each other are neighbours: what sufficed for the last one mostly does for this one.
-        self.collect(counted, without, self.least);
+impl Selection {
+    fn select(&mut self, counted: &Counted<'_>, exclude: Option<u32>, k: usize) {
+        // Consecutive rows are close to each other: the bound of the previous row usually suffices.
+        self.collect(counted, exclude, self.least);
         if self.candidates.len() < k && self.least > 1 {
-            let least = self.smallest(counted, k);
-            self.collect(counted, without, least);
+            let least = self.k_th_count(counted, k);
+            self.collect(counted, exclude, least);
         }
         if self.candidates.len() > k {
             self.candidates.select_nth_unstable(k - 1);
             self.candidates.truncate(k);
         }
         self.candidates.sort_unstable();
-        // A little less than the last of them, so that the next row need not have as near neighbours.
+        // Below the count of the last neighbour, since the next row may have more distant ones.
         self.least = match self.candidates.get(k - 1) {
             Some(&last) => (u16::MAX - (last >> 32) as u16) * 3 / 4,
             None => 0,
@@ -125,21 +127,21 @@ impl Picked {
         self.indices.extend(self.candidates.iter().map(|&key| key as u32));
         self.counts.extend(self.candidates.iter().map(|&key| u16::MAX - (key >> 32) as u16));
         let missing = k - self.candidates.len();
-        self.indices.extend(std::iter::repeat_n(NOBODY, missing));
+        self.indices.extend(std::iter::repeat_n(NONE, missing));
         self.counts.extend(std::iter::repeat_n(0, missing));
     }
 
-    /// Those with at least this count, but for the row itself. Ascending keys: stronger first, then the lower index.
-    fn collect(&mut self, counted: &Counted<'_>, without: Option<u32>, least: u16) {
+    /// Collects the rows with at least this count, without the row itself. Keys ascend by falling count, then by index.
+    fn collect(&mut self, counted: &Counted<'_>, exclude: Option<u32>, least: u16) {
         self.candidates.clear();
         self.candidates.extend(counted.touched.iter().filter_map(|&j| {
             let count = counted.counts[j as usize];
-            (count >= least && Some(j) != without).then(|| u64::from(u16::MAX - count) << 32 | u64::from(j))
+            (count >= least && Some(j) != exclude).then(|| u64::from(u16::MAX - count) << 32 | u64::from(j))
         }));
     }
 
-    /// The smallest count that can still be among the k, by how many neighbours have each.
-    fn smallest(&mut self, counted: &Counted<'_>, k: usize) -> u16 {
+    /// The smallest count that can be among the k largest, from a histogram of the counts.
+    fn k_th_count(&mut self, counted: &Counted<'_>, k: usize) -> u16 {
         self.histogram.clear();
         for &j in counted.touched {
             let count = usize::from(counted.counts[j as usize]);
@@ -150,7 +152,7 @@ impl Picked {
         }
         let mut least = self.histogram.len();
         let mut kept = 0;
-        // One more than k, since the row itself is among them.
+        // k + 1, since the row itself is counted.
         while least > 1 && kept < k + 1 {
             least -= 1;
             kept += self.histogram[least] as usize;

@@ -1,42 +1,46 @@
-//! In how many trees does one row share a leaf with every other? The one place where pairs are counted.
+//! Co-leaf pair counts: for each row, the number of trees in which it shares a leaf with every other row.
 //!
-//! Rows are visited in the order of the first tree's leaves: neighbours in space follow each other, so their leaf
-//! lists and counters are still in the cache. What is not is asked for while the row before is counted: where a list begins
-//! two rows ahead, the list one row ahead. Each thread has one counter per point and a list of those touched;
-//! memory grows with what is kept of a row, not with the pairs seen.
+//! A sparse accumulator per thread (Gustavson 1978): one counter per training row and a list of those not zero. Rows
+//! are visited in the order of the first tree's leaves, so that consecutive rows share leaf lists and counters in the
+//! cache. List starts are prefetched two rows ahead, lists one row ahead. Time is the sum of the leaf sizes over rows
+//! and trees; memory grows with what the caller keeps of a row, not with the pairs seen.
+
+use std::ops::Range;
 
 use rayon::prelude::*;
 
 use super::leaf_matrix::LeafMatrix;
 use crate::error::Result;
 use crate::forest::LeafIds;
-use crate::observe::{Observer, Stage, check};
+use crate::observe::{Observer, Stage, StageGuard};
 use crate::simd::prefetch;
 
-/// Rows one task counts before it looks for cancellation.
+/// Rows per task: long enough to reuse the counters of its first rows, short enough to balance threads.
 const CHUNK: usize = 1024;
-/// Rows after which it is asked again whether to go on.
-const ASK: usize = 16;
+/// Rows between two checks for cancellation; a row with thousands of trees and large leaves takes milliseconds.
+const CHECK_ROWS: usize = 16;
 
-/// Points in a line of the cache, and lines of a list that are asked for: the machine sees by then what comes next.
+/// Row indices per 64-byte cache line.
 const LINE: usize = 16;
-const LINES: usize = 4;
+/// Cache lines of a leaf list that are prefetched; the hardware prefetcher continues from there.
+const PREFETCH_LINES: usize = 4;
 
-/// Rows whose leaf numbers are laid out at a time, so that they need not be laid out for all.
+/// Windows in which leaf ids are computed where the matrix does not hold them: a quarter of n × T ids at a time.
 const WINDOWS: usize = 4;
-const WINDOW_AT_LEAST: usize = 1 << 16;
+/// Rows per window at least; smaller tables are one window.
+const MIN_WINDOW: usize = 1 << 16;
 
-/// Counters of one thread.
-pub(crate) struct Counter {
+/// The sparse accumulator of one thread.
+struct Counter {
     counts: Vec<u16>,
     touched: Vec<u32>,
 }
 
-/// What was counted for one row.
+/// The counts of one row.
 pub(crate) struct Counted<'a> {
-    /// Points that share at least one leaf with the row, in no particular order, the row itself included.
+    /// The training rows that share at least one leaf with the row, itself included, in no particular order.
     pub touched: &'a [u32],
-    /// For every point, in how many trees; zero for points not touched.
+    /// The number of shared leaves of every training row.
     pub counts: &'a [u16],
 }
 
@@ -45,27 +49,27 @@ impl Counter {
         Counter { counts: vec![0; n], touched: vec![0; n + 1] }
     }
 
-    /// Counts the row that shares leaves with these lists of points, and shows the counts to `look`. After each list
-    /// `meanwhile` is called with its number.
+    /// Counts the rows in these leaf lists and passes the counts to `consume`. `after_list` is called with the index of
+    /// each list once it is counted.
     fn count<T>(
         &mut self,
         lists: &[&[u32]],
-        mut meanwhile: impl FnMut(usize),
-        look: impl FnOnce(Counted<'_>) -> T,
+        mut after_list: impl FnMut(usize),
+        consume: impl FnOnce(Counted<'_>) -> T,
     ) -> T {
         let mut seen = 0;
         for (t, &list) in lists.iter().enumerate() {
             for &j in list {
                 let count = &mut self.counts[j as usize];
-                // Written always, kept only when the point is new: no branch to mispredict.
+                // Always written, kept only when the row is new: no branch to mispredict.
                 self.touched[seen] = j;
                 seen += usize::from(*count == 0);
                 *count += 1;
             }
-            meanwhile(t);
+            after_list(t);
         }
         let touched = &self.touched[..seen];
-        let result = look(Counted { touched, counts: &self.counts });
+        let result = consume(Counted { touched, counts: &self.counts });
         for &j in touched {
             self.counts[j as usize] = 0;
         }
@@ -73,77 +77,65 @@ impl Counter {
     }
 }
 
-/// Counts every training row and collects what `keep` makes of it: one result for each chunk of rows, with the rows
-/// in the order of the first tree's leaves (`order` gives the row of each position).
+/// Counts every training row. `keep` adds the counts of a row to the result of its chunk, which `fresh` creates. The
+/// chunks are in the order of the first tree's leaf lists.
 pub(crate) fn count_training<T: Send>(
     matrix: &LeafMatrix,
     observer: &dyn Observer,
     fresh: impl Fn() -> T + Sync,
     keep: impl Fn(&mut T, usize, Counted<'_>) + Sync,
 ) -> Result<Vec<T>> {
-    observer.begin(Stage::Kernel, matrix.n() as u64);
-    let results = count_windows(matrix, observer, &fresh, &keep);
-    observer.end(Stage::Kernel);
-    results
-}
-
-fn count_windows<T: Send>(
-    matrix: &LeafMatrix,
-    observer: &dyn Observer,
-    fresh: &(impl Fn() -> T + Sync),
-    keep: &(impl Fn(&mut T, usize, Counted<'_>) + Sync),
-) -> Result<Vec<T>> {
+    let stage = StageGuard::begin(observer, Stage::Kernel, matrix.n() as u64);
     let n = matrix.n();
     let order = &matrix.tree_leaves()[0].members;
     let row = |p: usize| order[p] as usize;
-    if matrix.has_leaf_ids() {
-        let codes = matrix.leaf_ids();
-        return count_chunks(matrix, 0..n, observer, fresh, keep, row, |p, t| codes.get(row(p), t));
+    if let Some(ids) = matrix.computed_leaf_ids() {
+        return count_chunks(matrix, 0..n, &stage, &fresh, &keep, row, |p, t| ids.get(row(p), t));
     }
     let mut position = vec![0u32; n];
     for (p, &row) in order.iter().enumerate() {
         position[row as usize] = p as u32;
     }
-    let window = n.div_ceil(WINDOWS).max(WINDOW_AT_LEAST).next_multiple_of(CHUNK).min(n);
+    let window = n.div_ceil(WINDOWS).max(MIN_WINDOW).next_multiple_of(CHUNK).min(n);
     let mut results = Vec::new();
     for from in (0..n).step_by(window) {
         let to = (from + window).min(n);
         let width = to - from;
-        let codes = window_codes(matrix, &position, from..to, observer);
-        let code = |p: usize, t: usize| codes[t * width + (p - from)];
-        results.extend(count_chunks(matrix, from..to, observer, fresh, keep, row, code)?);
+        let ids = window_ids(matrix, &position, from..to, &stage)?;
+        let leaf = |p: usize, t: usize| ids[t * width + (p - from)];
+        results.extend(count_chunks(matrix, from..to, &stage, &fresh, &keep, row, leaf)?);
     }
     Ok(results)
 }
 
-/// Counts rows given by their leaf numbers against the training points: the order in which they are visited, that of
-/// their leaves in the first tree, and one result for each chunk of them.
+/// As [`count_training`] for rows given by their leaf ids. Returns the order in which the rows were visited, that of
+/// their leaves in the first tree, and the results of the chunks.
 pub(crate) fn count_rows<T: Send>(
     matrix: &LeafMatrix,
-    codes: &LeafIds,
+    ids: &LeafIds,
     observer: &dyn Observer,
     fresh: impl Fn() -> T + Sync,
     keep: impl Fn(&mut T, usize, Counted<'_>) + Sync,
 ) -> Result<(Vec<u32>, Vec<T>)> {
-    observer.begin(Stage::Kernel, codes.n() as u64);
-    let mut order: Vec<u32> = (0..codes.n() as u32).collect();
-    let first = codes.tree(0);
+    let stage = StageGuard::begin(observer, Stage::Kernel, ids.n() as u64);
+    let mut order: Vec<u32> = (0..ids.n() as u32).collect();
+    let first = ids.tree(0);
     order.sort_by_key(|&row| first[row as usize]);
     let row = |p: usize| order[p] as usize;
-    let code = |p: usize, t: usize| codes.get(row(p), t);
-    let results = count_chunks(matrix, 0..codes.n(), observer, &fresh, &keep, row, code);
-    observer.end(Stage::Kernel);
-    Ok((order, results?))
+    let leaf = |p: usize, t: usize| ids.get(row(p), t);
+    let results = count_chunks(matrix, 0..ids.n(), &stage, &fresh, &keep, row, leaf)?;
+    Ok((order, results))
 }
 
+/// Counts the rows at some positions of the visiting order; `row` gives the row, `leaf` its leaf in a tree.
 fn count_chunks<T: Send>(
     matrix: &LeafMatrix,
-    positions: std::ops::Range<usize>,
-    observer: &dyn Observer,
+    positions: Range<usize>,
+    stage: &StageGuard<'_>,
     fresh: &(impl Fn() -> T + Sync),
     keep: &(impl Fn(&mut T, usize, Counted<'_>) + Sync),
     row: impl Fn(usize) -> usize + Sync,
-    code: impl Fn(usize, usize) -> u32 + Sync,
+    leaf: impl Fn(usize, usize) -> u32 + Sync,
 ) -> Result<Vec<T>> {
     let starts: Vec<usize> = positions.clone().step_by(CHUNK).collect();
     let trees = matrix.tree_leaves();
@@ -155,54 +147,51 @@ fn count_chunks<T: Send>(
                 let to = (from + CHUNK).min(positions.end);
                 let mut result = fresh();
                 let mut lists: Vec<&[u32]> =
-                    trees.iter().enumerate().map(|(t, tree)| tree.leaf(code(from, t))).collect();
+                    trees.iter().enumerate().map(|(t, tree)| tree.leaf(leaf(from, t))).collect();
                 let mut next: Vec<&[u32]> = vec![&[]; trees.len()];
                 for p in from..to {
-                    // Thousands of trees with large leaves make a row cost milliseconds.
-                    if (p - from).is_multiple_of(ASK) {
-                        check(observer)?;
+                    if (p - from).is_multiple_of(CHECK_ROWS) {
+                        stage.check()?;
                     }
                     let ahead = |t: usize| {
                         if p + 2 < to {
-                            trees[t].fetch(code(p + 2, t));
+                            trees[t].prefetch(leaf(p + 2, t));
                         }
                         if p + 1 < to {
-                            next[t] = trees[t].leaf(code(p + 1, t));
-                            next[t].iter().step_by(LINE).take(LINES).for_each(prefetch);
+                            next[t] = trees[t].leaf(leaf(p + 1, t));
+                            next[t].iter().step_by(LINE).take(PREFETCH_LINES).for_each(prefetch);
                         }
                     };
                     counter.count(&lists, ahead, |counted| keep(&mut result, row(p), counted));
                     std::mem::swap(&mut lists, &mut next);
                 }
-                observer.advance(Stage::Kernel, (to - from) as u64);
+                stage.advance((to - from) as u64);
                 Ok(result)
             },
         )
         .collect()
 }
 
-/// Leaf numbers of the rows at `positions` of the first tree's order, tree after tree.
-fn window_codes(
+/// The leaf ids of the rows at `positions` of the visiting order, tree by tree.
+fn window_ids(
     matrix: &LeafMatrix,
     position: &[u32],
-    positions: std::ops::Range<usize>,
-    observer: &dyn Observer,
-) -> Vec<u32> {
+    positions: Range<usize>,
+    stage: &StageGuard<'_>,
+) -> Result<Vec<u32>> {
     let width = positions.len();
-    let mut codes = vec![0u32; width * matrix.trees()];
-    codes.par_chunks_exact_mut(width).zip(matrix.tree_leaves()).for_each(|(codes, tree)| {
-        // Whoever counts with them asks again first.
-        if observer.cancelled() {
-            return;
-        }
+    let mut ids = vec![0u32; width * matrix.trees()];
+    ids.par_chunks_exact_mut(width).zip(matrix.tree_leaves()).try_for_each(|(ids, tree)| {
+        stage.check()?;
         for leaf in 0..tree.count() as u32 {
             for &i in tree.leaf(leaf) {
                 let p = (position[i as usize] as usize).wrapping_sub(positions.start);
                 if p < width {
-                    codes[p] = leaf;
+                    ids[p] = leaf;
                 }
             }
         }
-    });
-    codes
+        Ok(())
+    })?;
+    Ok(ids)
 }

@@ -1,4 +1,5 @@
-//! True distances among co-leaf neighbours: approximate nearest neighbours made exact within their candidates.
+//! Re-ranking: sorts the kernel neighbours of each row by Euclidean distance, as approximate nearest-neighbour search
+//! does with its candidates. Exact within the candidates; O(candidates · d) time per row.
 
 use rayon::prelude::*;
 
@@ -10,11 +11,11 @@ use crate::points::{Points, Real};
 /// Neighbours by Euclidean distance.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reranked {
-    /// For each row, its neighbours, nearest first (ties to the lowest index).
+    /// For each row, the index and the distance of its neighbours, nearest first (ties to the lowest index).
     pub neighbors: Vec<Vec<(u32, f64)>>,
 }
 
-/// Sorts the candidates of each row of `queries` by their Euclidean distance in `points` and keeps `k`.
+/// Sorts the candidates of each row of `queries`, rows of `points`, by Euclidean distance and keeps `k`.
 pub fn rerank<R: Real>(
     queries: &Points<R>,
     points: &Points<R>,

@@ -1,4 +1,6 @@
-//! All pairs with S_ij of at least a threshold, as compressed rows of counts.
+//! The thresholded kernel: all pairs with S_ij of at least a threshold, as CSR matrix of shared-leaf counts.
+//!
+//! Exact: the threshold is compared as the fraction count / T. 6 bytes per pair kept.
 
 use super::leaf_matrix::LeafMatrix;
 use super::pair_counts::{Counted, count_rows, count_training};
@@ -6,19 +8,19 @@ use crate::error::{Result, parameter};
 use crate::forest::LeafIds;
 use crate::observe::{Observer, check};
 
-/// Part of the kernel: for each row the columns with a similarity of at least the threshold, ascending, and in how
-/// many trees the two share a leaf. The diagonal is there.
+/// The entries of the kernel of at least a threshold, as CSR: for each row the columns, ascending, and the number of
+/// trees in which the two share a leaf. Includes the diagonal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SparseKernel {
     /// Number of rows.
     pub rows: usize,
     /// Number of columns.
     pub columns: usize,
-    /// Where each row begins; one more entry holds the number of pairs.
+    /// Start of each row, and the number of pairs at the end.
     pub starts: Vec<usize>,
     /// Column of each pair.
     pub indices: Vec<u32>,
-    /// Shared trees of each pair.
+    /// Number of trees in which each pair shares a leaf.
     pub counts: Vec<u16>,
     /// Number of trees.
     pub trees: usize,
@@ -31,12 +33,12 @@ impl SparseKernel {
         (&self.indices[range.clone()], &self.counts[range])
     }
 
-    /// Number of pairs kept, both directions and the diagonal counted.
+    /// Number of pairs kept, counting both directions and the diagonal.
     pub fn pairs(&self) -> usize {
         self.indices.len()
     }
 
-    /// The pairs with a similarity of at least a higher `threshold`, which need no second count.
+    /// The pairs with a similarity of at least a higher `threshold`, without counting again.
     pub fn at_least(&self, threshold: f64) -> Result<SparseKernel> {
         let least = least_count(threshold, self.trees)?;
         let mut kept = SparseKernel { starts: vec![0], indices: Vec::new(), counts: Vec::new(), ..*self };
@@ -52,28 +54,29 @@ impl SparseKernel {
     }
 }
 
-/// The smallest count whose share of `trees` is at least `threshold`; at least 1.
+/// The smallest count with count / trees >= `threshold`; at least 1.
 pub(crate) fn least_count(threshold: f64, trees: usize) -> Result<u16> {
     if !(0.0..=1.0).contains(&threshold) {
         return Err(parameter("beta1", threshold, "from 0 to 1"));
     }
     let mut count = (threshold * trees as f64) as usize;
-    // The product is rounded, down to a whole number in any case; the definition S_ij >= beta1 is not.
+    // The truncated product can be too small; the quotient is the definition.
     while (count as f64 / trees as f64) < threshold {
         count += 1;
     }
     Ok(count.max(1) as u16)
 }
 
+/// The pairs kept of a chunk of rows.
 #[derive(Default)]
-struct Kept {
+struct KeptPairs {
     lengths: Vec<u32>,
     indices: Vec<u32>,
     counts: Vec<u16>,
     scratch: Vec<u32>,
 }
 
-impl Kept {
+impl KeptPairs {
     fn keep(&mut self, counted: &Counted<'_>, least: u16) {
         self.scratch.clear();
         self.scratch.extend(counted.touched.iter().filter(|&&j| counted.counts[j as usize] >= least));
@@ -88,26 +91,28 @@ impl LeafMatrix {
     /// All pairs of training rows with S_ij >= `threshold` (and above zero).
     pub fn sparse(&self, threshold: f64, observer: &dyn Observer) -> Result<SparseKernel> {
         let least = least_count(threshold, self.trees())?;
-        let chunks =
-            count_training(self, observer, Kept::default, |kept, _, counted| kept.keep(&counted, least))?;
-        self.kept(&self.tree_leaves()[0].members, chunks, observer)
+        let chunks = count_training(self, observer, KeptPairs::default, |kept, _, counted| {
+            kept.keep(&counted, least)
+        })?;
+        self.assemble_pairs(&self.tree_leaves()[0].members, chunks, observer)
     }
 
-    /// All training rows with a similarity of at least `threshold` to rows given by their leaf numbers.
-    pub fn sparse_of(
+    /// All training rows with a similarity of at least `threshold` to rows given by their leaf ids.
+    pub fn sparse_of(&self, ids: &LeafIds, threshold: f64, observer: &dyn Observer) -> Result<SparseKernel> {
+        let least = least_count(threshold, self.trees())?;
+        let (order, chunks) = count_rows(self, ids, observer, KeptPairs::default, |kept, _, counted| {
+            kept.keep(&counted, least)
+        })?;
+        self.assemble_pairs(&order, chunks, observer)
+    }
+
+    /// Brings the kept pairs from the order of counting to the order of the rows.
+    fn assemble_pairs(
         &self,
-        codes: &LeafIds,
-        threshold: f64,
+        order: &[u32],
+        chunks: Vec<KeptPairs>,
         observer: &dyn Observer,
     ) -> Result<SparseKernel> {
-        let least = least_count(threshold, self.trees())?;
-        let (order, chunks) =
-            count_rows(self, codes, observer, Kept::default, |kept, _, counted| kept.keep(&counted, least))?;
-        self.kept(&order, chunks, observer)
-    }
-
-    /// What was kept, back in the rows' own order.
-    fn kept(&self, order: &[u32], chunks: Vec<Kept>, observer: &dyn Observer) -> Result<SparseKernel> {
         let rows = order.len();
         let mut starts = vec![0usize; rows + 1];
         for (&row, &length) in order.iter().zip(chunks.iter().flat_map(|c| &c.lengths)) {

@@ -1,7 +1,7 @@
 //! The memory a fit needs at its peak, computed before it starts. A test compares the formula with measured peaks.
 
 use crate::error::{Error, Result};
-use crate::forest::ROUNDED_COLUMNS;
+use crate::forest::QUANTIZED_COLUMNS;
 use crate::label::refine;
 use crate::params::{AffinityParams, RpfCluster};
 
@@ -27,7 +27,7 @@ impl RpfCluster {
         let leaves = n * 3 / min_node;
         let forest = n * t * 4 + leaves * t * (8 + width);
         // Large tables are projected for eight trees at a time, and quantized.
-        let quantized = if d <= ROUNDED_COLUMNS as u64 { n * (d + 2).next_multiple_of(16) * 2 } else { 0 };
+        let quantized = if d <= QUANTIZED_COLUMNS as u64 { n * (d + 2).next_multiple_of(16) * 2 } else { 0 };
         let growing = n * (4 + 8 * width) * threads as u64 + quantized;
         // Leaf ids, the basis of the block solver with three blocks, degrees and their roots; then the larger of the leaf
         // sums of a product over eight trees and the vectors returned. A neighbour graph may be over-segmented.

@@ -270,7 +270,7 @@ fn extend_linear(
         to[..k].copy_from_slice(from);
     });
     let mut sums = vec![0.0; ids.n() * width];
-    leaves.apply_to(ids, &with_ones, &mut sums, width);
+    leaves.apply_to(ids, &with_ones, &mut sums, width, observer)?;
     let mut out = vec![0.0; ids.n() * k];
     out.par_chunks_mut(k).zip(sums.par_chunks(width)).for_each(|(out, sums)| {
         let scale = 1.0 / sums[k].sqrt();

@@ -1,30 +1,31 @@
-//! Inner loops compiled twice: for the registers every machine has, and for the wider ones of AVX2, chosen when run.
+//! Runtime CPU dispatch: a function compiled once for the baseline instruction set and once for AVX2.
 //!
-//! The compiler neither reorders sums nor fuses a multiplication with an addition, so both give the same bits. What
-//! such a loop calls must be `#[inline(always)]` functions: closures are not compiled for the wider registers.
+//! The compiler neither reorders floating-point sums nor fuses a multiplication with an addition, so both versions
+//! return the same bits. Everything the function calls must be `#[inline(always)]`; closures are not compiled for
+//! AVX2. Costs one cached CPU feature test per call. `--cfg rpf_scalar` compiles the AVX2 version out.
 
-/// Defines a function that runs in the widest registers there are.
-macro_rules! in_wide_registers {
+/// Defines a function whose body runs with AVX2 where the CPU has it.
+macro_rules! dispatch {
     ($(#[$meta:meta])* $vis:vis fn $name:ident($($arg:ident: $type:ty),* $(,)?) $body:block) => {
         $(#[$meta])*
         $vis fn $name($($arg: $type),*) {
             #[inline(always)]
-            fn any($($arg: $type),*) $body
-            #[cfg(target_arch = "x86_64")]
+            fn baseline($($arg: $type),*) $body
+            #[cfg(all(target_arch = "x86_64", not(rpf_scalar)))]
             {
                 #[target_feature(enable = "avx2")]
-                fn wide($($arg: $type),*) {
-                    any($($arg),*);
+                fn avx2($($arg: $type),*) {
+                    baseline($($arg),*);
                 }
                 if std::arch::is_x86_feature_detected!("avx2") {
-                    // SAFETY: the processor has the instructions the function is compiled for; nothing else is asked.
+                    // SAFETY: the CPU has AVX2, the only requirement of the function.
                     #[allow(unsafe_code)]
-                    return unsafe { wide($($arg),*) };
+                    return unsafe { avx2($($arg),*) };
                 }
             }
-            any($($arg),*)
+            baseline($($arg),*)
         }
     };
 }
 
-pub(crate) use in_wide_registers;
+pub(crate) use dispatch;

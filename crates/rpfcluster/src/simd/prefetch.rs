@@ -1,17 +1,17 @@
-//! Asking for memory before it is needed, where the machine cannot guess what comes next.
+//! Software prefetch for irregular access.
 
-/// Asks for the cache line of `place`; changes nothing else.
+/// Requests the cache line of `target`. A hint: it changes no result, and does nothing on other architectures.
 #[inline(always)]
-pub(crate) fn prefetch<T>(place: &T) {
-    #[cfg(target_arch = "x86_64")]
+pub(crate) fn prefetch<T>(target: &T) {
+    #[cfg(all(target_arch = "x86_64", not(rpf_scalar)))]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch neither reads nor writes as far as the program can tell, and the address is valid.
+        // SAFETY: a prefetch has no architectural effect, and the address comes from a reference.
         #[allow(unsafe_code)]
         unsafe {
-            _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(place).cast());
+            _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(target).cast());
         }
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = place;
+    #[cfg(not(all(target_arch = "x86_64", not(rpf_scalar))))]
+    let _ = target;
 }

@@ -1,244 +1,274 @@
-//! Dividing the points of a node at its cut: those below it to the front, both sides in their old order.
+//! Stable partition of row ids, and optionally of transposed rows, by a threshold on a key.
 //!
-//! Nothing branches on a comparison: a coin toss a row would be mispredicted every other time. With AVX2 eight points
-//! (four in f64) are compared at once and each side is packed by one shuffle from a table. Moves only: no arithmetic,
-//! so the result is the same on every machine.
+//! Rows below the cut move to the front; both sides keep their order. The loop is branch-free, since a branch on a
+//! random comparison is mispredicted half of the time. With AVX2, eight rows (four in f64) are compared at once and each
+//! side is packed by one permutation from a lookup table ("left packing"). Values are moved, never
+//! computed with, so every machine gives the same result. O(m (d + 1)) time, a buffer of the same size.
 
-use crate::points::{Precision, Real};
+use crate::points::Real;
 
-/// What is moved: the points' numbers, and with them some columns of values, `stride` apart, from `at` on.
-pub(crate) struct Moved<'a, R> {
+/// The rows to partition: their ids and, where `columns` is not empty, their values by column.
+pub(crate) struct RowBlock<'a, R> {
     pub ids: &'a mut [u32],
+    /// Column-major values; a column is `stride` long, and the rows begin at `first` in it.
     pub columns: &'a mut [R],
     pub stride: usize,
-    pub at: usize,
+    pub first: usize,
 }
 
-/// Where the right side waits until the left is done.
-pub(crate) struct Spare<R> {
+/// Holds the right side until the left one is complete.
+pub(crate) struct PartitionBuffer<R> {
     ids: Vec<u32>,
     values: Vec<R>,
 }
 
-impl<R> Default for Spare<R> {
+impl<R> Default for PartitionBuffer<R> {
     fn default() -> Self {
-        Spare { ids: Vec::new(), values: Vec::new() }
+        PartitionBuffer { ids: Vec::new(), values: Vec::new() }
     }
 }
 
-/// Points one shuffle may write beyond the last it keeps.
+/// Rows that one vector store may write beyond the last row kept: a register of eight.
 const SLACK: usize = 8;
 
-/// Points with a projection below the cut go to the front; returns how many.
+impl<'a, R> RowBlock<'a, R> {
+    /// Row ids without values.
+    pub fn ids(ids: &'a mut [u32]) -> Self {
+        RowBlock { ids, columns: &mut [], stride: 0, first: 0 }
+    }
+
+    /// Number of columns.
+    fn d(&self) -> usize {
+        self.columns.len().checked_div(self.stride).unwrap_or(0)
+    }
+}
+
+/// Moves the rows with `keys[i] < cut` to the front and returns their number.
 pub(crate) fn partition<R: Real>(
-    moved: Moved<'_, R>,
-    projections: &[R],
+    mut rows: RowBlock<'_, R>,
+    keys: &[R],
     cut: R,
-    spare: &mut Spare<R>,
+    buffer: &mut PartitionBuffer<R>,
 ) -> usize {
-    let m = moved.ids.len();
-    let d = moved.columns.len().checked_div(moved.stride).unwrap_or(0);
-    let room = m + SLACK;
-    if spare.ids.len() < room {
-        spare.ids.resize(room, 0);
+    let (m, d, capacity) = (rows.ids.len(), rows.d(), rows.ids.len() + SLACK);
+    if buffer.ids.len() < capacity {
+        buffer.ids.resize(capacity, 0);
     }
-    if spare.values.len() < room * d {
-        spare.values.resize(room * d, R::default());
+    if buffer.values.len() < capacity * d {
+        buffer.values.resize(capacity * d, R::default());
     }
-    // The vector code reads and writes by address; everything it may touch is checked here.
-    assert!(projections.len() >= m && (d == 0 || moved.at + m <= moved.stride));
-    let (mut left, mut done) = (0, 0);
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("popcnt") {
-        let to = avx2::Place {
-            ids: moved.ids.as_mut_ptr(),
-            m,
-            d,
-            stride: moved.stride,
-            spare_ids: spare.ids.as_mut_ptr(),
-            room,
-        };
-        let at = if d == 0 { 0 } else { moved.at };
-        // SAFETY: the processor has the instructions. `ids` and `projections` hold m values, each of the d columns
-        // m values from `at`, and each spare column m + SLACK: asserted and resized above. A block is read before
-        // anything is written at or before its place, and R is the type that its precision names.
-        #[allow(unsafe_code)]
-        unsafe {
-            let columns = moved.columns.as_mut_ptr().wrapping_add(at);
-            let spares = spare.values.as_mut_ptr();
-            (left, done) = match R::PRECISION {
-                Precision::F32 => avx2::halves_f32(
-                    &to,
-                    columns.cast(),
-                    spares.cast(),
-                    projections.as_ptr().cast(),
-                    cut.to_f64() as f32,
-                ),
-                Precision::F64 => avx2::halves_f64(
-                    &to,
-                    columns.cast(),
-                    spares.cast(),
-                    projections.as_ptr().cast(),
-                    cut.to_f64(),
-                ),
-            };
-        }
-    }
-    let mut right = done - left;
-    for (i, &projection) in projections.iter().enumerate().take(m).skip(done) {
-        let goes_left = projection < cut;
-        let id = moved.ids[i];
-        moved.ids[left] = id;
-        spare.ids[right] = id;
+    // The AVX2 code uses raw pointers; the bounds of everything it touches are established here.
+    assert!(keys.len() >= m && (d == 0 || rows.first + m <= rows.stride));
+    let (mut left, processed) = partition_groups(&mut rows, keys, cut, buffer);
+    let mut right = processed - left;
+    for (i, &key) in keys.iter().enumerate().take(m).skip(processed) {
+        let goes_left = key < cut;
+        let id = rows.ids[i];
+        rows.ids[left] = id;
+        buffer.ids[right] = id;
         for c in 0..d {
-            let from = c * moved.stride + moved.at;
-            let value = moved.columns[from + i];
-            moved.columns[from + left] = value;
-            spare.values[c * room + right] = value;
+            let from = c * rows.stride + rows.first;
+            let value = rows.columns[from + i];
+            rows.columns[from + left] = value;
+            buffer.values[c * capacity + right] = value;
         }
         left += usize::from(goes_left);
         right += usize::from(!goes_left);
     }
-    moved.ids[left..].copy_from_slice(&spare.ids[..right]);
+    rows.ids[left..].copy_from_slice(&buffer.ids[..right]);
     for c in 0..d {
-        let from = c * moved.stride + moved.at;
-        moved.columns[from + left..from + m].copy_from_slice(&spare.values[c * room..c * room + right]);
+        let from = c * rows.stride + rows.first;
+        rows.columns[from + left..from + m]
+            .copy_from_slice(&buffer.values[c * capacity..c * capacity + right]);
     }
     left
 }
 
-#[cfg(target_arch = "x86_64")]
-pub(crate) use avx2::CHOSEN_FIRST;
+/// Partitions whole groups of rows with AVX2; returns the number of rows below the cut and the number processed.
+#[cfg(all(target_arch = "x86_64", not(rpf_scalar)))]
+#[inline]
+fn partition_groups<R: Real>(
+    rows: &mut RowBlock<'_, R>,
+    keys: &[R],
+    cut: R,
+    buffer: &mut PartitionBuffer<R>,
+) -> (usize, usize) {
+    use crate::points::Precision;
+    if !std::arch::is_x86_feature_detected!("avx2") || !std::arch::is_x86_feature_detected!("popcnt") {
+        return (0, 0);
+    }
+    let (m, d) = (rows.ids.len(), rows.d());
+    let layout = avx2::Layout {
+        ids: rows.ids.as_mut_ptr(),
+        m,
+        d,
+        stride: rows.stride,
+        buffer_ids: buffer.ids.as_mut_ptr(),
+        capacity: m + SLACK,
+    };
+    let columns = rows.columns.as_mut_ptr().wrapping_add(if d == 0 { 0 } else { rows.first });
+    let (buffers, keys) = (buffer.values.as_mut_ptr(), keys.as_ptr());
+    // SAFETY: the CPU has the instructions. `ids` and `keys` hold m values, each of the d columns m values from `first`
+    // on, and each buffer column m + SLACK: asserted and resized by the caller. Each group is read before anything is
+    // written at or before its position, and `R::PRECISION` identifies the type R.
+    #[allow(unsafe_code)]
+    unsafe {
+        match R::PRECISION {
+            Precision::F32 => {
+                avx2::partition_f32(&layout, columns.cast(), buffers.cast(), keys.cast(), cut.to_f64() as f32)
+            }
+            Precision::F64 => {
+                avx2::partition_f64(&layout, columns.cast(), buffers.cast(), keys.cast(), cut.to_f64())
+            }
+        }
+    }
+}
 
-#[cfg(target_arch = "x86_64")]
-#[allow(unsafe_code)] // loads and stores by address; what they may touch is the caller's promise
+/// Leaves all rows to the portable loop.
+#[cfg(not(all(target_arch = "x86_64", not(rpf_scalar))))]
+fn partition_groups<R: Real>(
+    _: &mut RowBlock<'_, R>,
+    _: &[R],
+    _: R,
+    _: &mut PartitionBuffer<R>,
+) -> (usize, usize) {
+    (0, 0)
+}
+
+#[cfg(all(target_arch = "x86_64", not(rpf_scalar)))]
+pub(crate) use avx2::COMPRESS_8;
+
+#[cfg(all(target_arch = "x86_64", not(rpf_scalar)))]
+#[allow(unsafe_code)] // vector loads and stores through raw pointers; the callers guarantee the bounds
 mod avx2 {
     use std::arch::x86_64::*;
 
-    /// Where everything lies.
-    pub struct Place {
+    /// The addresses and sizes of a partition.
+    pub struct Layout {
         pub ids: *mut u32,
         pub m: usize,
         pub d: usize,
         pub stride: usize,
-        pub spare_ids: *mut u32,
-        pub room: usize,
+        pub buffer_ids: *mut u32,
+        pub capacity: usize,
     }
 
-    /// For each set of chosen lanes of eight: the chosen ones first.
-    pub static CHOSEN_FIRST: [[u32; 8]; 256] = chosen_first::<8, 256>();
-    /// The same for four lanes, and for four lanes of two halves each.
-    static FOUR: [[u32; 4]; 16] = chosen_first::<4, 16>();
-    static FOUR_WIDE: [[u32; 8]; 16] = {
+    /// For each bit mask of eight lanes, the permutation that packs the set lanes to the front.
+    pub static COMPRESS_8: [[u32; 8]; 256] = compress::<8, 256>();
+    /// The same for four lanes.
+    static COMPRESS_4: [[u32; 4]; 16] = compress::<4, 16>();
+    /// The same for four 64-bit lanes, as permutations of eight 32-bit halves.
+    static COMPRESS_4_WIDE: [[u32; 8]; 16] = {
         let mut wide = [[0; 8]; 16];
-        let mut set = 0;
-        while set < 16 {
+        let mut mask = 0;
+        while mask < 16 {
             let mut lane = 0;
             while lane < 4 {
-                wide[set][2 * lane] = 2 * FOUR[set][lane];
-                wide[set][2 * lane + 1] = 2 * FOUR[set][lane] + 1;
+                wide[mask][2 * lane] = 2 * COMPRESS_4[mask][lane];
+                wide[mask][2 * lane + 1] = 2 * COMPRESS_4[mask][lane] + 1;
                 lane += 1;
             }
-            set += 1;
+            mask += 1;
         }
         wide
     };
 
-    const fn chosen_first<const LANES: usize, const SETS: usize>() -> [[u32; LANES]; SETS] {
-        let mut table = [[0; LANES]; SETS];
-        let mut set = 0;
-        while set < SETS {
-            let (mut lane, mut to) = (0, 0);
+    const fn compress<const LANES: usize, const MASKS: usize>() -> [[u32; LANES]; MASKS] {
+        let mut table = [[0; LANES]; MASKS];
+        let mut mask = 0;
+        while mask < MASKS {
+            let (mut lane, mut packed) = (0, 0);
             while lane < LANES {
-                if set >> lane & 1 == 1 {
-                    table[set][to] = lane as u32;
-                    to += 1;
+                if mask >> lane & 1 == 1 {
+                    table[mask][packed] = lane as u32;
+                    packed += 1;
                 }
                 lane += 1;
             }
-            set += 1;
+            mask += 1;
         }
         table
     }
 
-    /// Whole blocks of eight; returns how many points went left and how many were seen.
+    /// Partitions whole groups of eight; returns the number of rows on the left and the number processed.
     ///
     /// # Safety
-    /// See the only caller.
+    /// The pointers cover what `Layout` states (see the only caller), and the CPU has AVX2.
     #[target_feature(enable = "avx2,popcnt")]
-    pub unsafe fn halves_f32(
-        to: &Place,
+    pub unsafe fn partition_f32(
+        layout: &Layout,
         columns: *mut f32,
-        spares: *mut f32,
-        projections: *const f32,
+        buffers: *mut f32,
+        keys: *const f32,
         cut: f32,
     ) -> (usize, usize) {
         let cut = _mm256_set1_ps(cut);
         let (mut left, mut right, mut i) = (0, 0, 0);
-        while i + 8 <= to.m {
-            // SAFETY: i + 8 <= m, left <= i and right <= i, so that no access passes m or m + SLACK.
+        while i + 8 <= layout.m {
+            // SAFETY: i + 8 <= m, left <= i and right <= i, so no access passes m or m + SLACK.
             unsafe {
-                let set =
-                    _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LT_OQ>(_mm256_loadu_ps(projections.add(i)), cut));
-                let set = set as usize;
-                let below = _mm256_loadu_si256(CHOSEN_FIRST[set].as_ptr().cast());
-                let above = _mm256_loadu_si256(CHOSEN_FIRST[255 ^ set].as_ptr().cast());
-                let ids = _mm256_loadu_si256(to.ids.add(i).cast());
-                _mm256_storeu_si256(to.ids.add(left).cast(), _mm256_permutevar8x32_epi32(ids, below));
-                _mm256_storeu_si256(to.spare_ids.add(right).cast(), _mm256_permutevar8x32_epi32(ids, above));
-                for c in 0..to.d {
-                    let column = columns.add(c * to.stride);
+                let mask = _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LT_OQ>(_mm256_loadu_ps(keys.add(i)), cut));
+                let mask = mask as usize;
+                let below = _mm256_loadu_si256(COMPRESS_8[mask].as_ptr().cast());
+                let above = _mm256_loadu_si256(COMPRESS_8[255 ^ mask].as_ptr().cast());
+                let ids = _mm256_loadu_si256(layout.ids.add(i).cast());
+                _mm256_storeu_si256(layout.ids.add(left).cast(), _mm256_permutevar8x32_epi32(ids, below));
+                _mm256_storeu_si256(
+                    layout.buffer_ids.add(right).cast(),
+                    _mm256_permutevar8x32_epi32(ids, above),
+                );
+                for c in 0..layout.d {
+                    let column = columns.add(c * layout.stride);
                     let values = _mm256_loadu_ps(column.add(i));
                     _mm256_storeu_ps(column.add(left), _mm256_permutevar8x32_ps(values, below));
-                    let spare = spares.add(c * to.room + right);
-                    _mm256_storeu_ps(spare, _mm256_permutevar8x32_ps(values, above));
+                    let buffer = buffers.add(c * layout.capacity + right);
+                    _mm256_storeu_ps(buffer, _mm256_permutevar8x32_ps(values, above));
                 }
-                let chosen = set.count_ones() as usize;
-                left += chosen;
-                right += 8 - chosen;
+                let below_count = mask.count_ones() as usize;
+                left += below_count;
+                right += 8 - below_count;
             }
             i += 8;
         }
         (left, i)
     }
 
-    /// Whole blocks of four.
+    /// Partitions whole groups of four, as [`partition_f32`].
     ///
     /// # Safety
-    /// See the only caller.
+    /// As for [`partition_f32`].
     #[target_feature(enable = "avx2,popcnt")]
-    pub unsafe fn halves_f64(
-        to: &Place,
+    pub unsafe fn partition_f64(
+        layout: &Layout,
         columns: *mut f64,
-        spares: *mut f64,
-        projections: *const f64,
+        buffers: *mut f64,
+        keys: *const f64,
         cut: f64,
     ) -> (usize, usize) {
         let cut = _mm256_set1_pd(cut);
         let (mut left, mut right, mut i) = (0, 0, 0);
-        while i + 4 <= to.m {
-            // SAFETY: as above, with four.
+        while i + 4 <= layout.m {
+            // SAFETY: as in `partition_f32`, with groups of four.
             unsafe {
-                let set =
-                    _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_LT_OQ>(_mm256_loadu_pd(projections.add(i)), cut));
-                let set = set as usize;
-                let below = _mm256_loadu_si256(FOUR_WIDE[set].as_ptr().cast());
-                let above = _mm256_loadu_si256(FOUR_WIDE[15 ^ set].as_ptr().cast());
-                let ids = _mm_loadu_ps(to.ids.add(i).cast());
-                let narrow = |set: usize| _mm_loadu_si128(FOUR[set].as_ptr().cast());
-                _mm_storeu_ps(to.ids.add(left).cast(), _mm_permutevar_ps(ids, narrow(set)));
-                _mm_storeu_ps(to.spare_ids.add(right).cast(), _mm_permutevar_ps(ids, narrow(15 ^ set)));
-                for c in 0..to.d {
-                    let column = columns.add(c * to.stride);
+                let mask = _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_LT_OQ>(_mm256_loadu_pd(keys.add(i)), cut));
+                let mask = mask as usize;
+                let below = _mm256_loadu_si256(COMPRESS_4_WIDE[mask].as_ptr().cast());
+                let above = _mm256_loadu_si256(COMPRESS_4_WIDE[15 ^ mask].as_ptr().cast());
+                let ids = _mm_loadu_ps(layout.ids.add(i).cast());
+                let narrow = |mask: usize| _mm_loadu_si128(COMPRESS_4[mask].as_ptr().cast());
+                _mm_storeu_ps(layout.ids.add(left).cast(), _mm_permutevar_ps(ids, narrow(mask)));
+                _mm_storeu_ps(layout.buffer_ids.add(right).cast(), _mm_permutevar_ps(ids, narrow(15 ^ mask)));
+                for c in 0..layout.d {
+                    let column = columns.add(c * layout.stride);
                     let values = _mm256_castpd_ps(_mm256_loadu_pd(column.add(i)));
                     let packed = _mm256_castps_pd(_mm256_permutevar8x32_ps(values, below));
                     _mm256_storeu_pd(column.add(left), packed);
                     let packed = _mm256_castps_pd(_mm256_permutevar8x32_ps(values, above));
-                    _mm256_storeu_pd(spares.add(c * to.room + right), packed);
+                    _mm256_storeu_pd(buffers.add(c * layout.capacity + right), packed);
                 }
-                let chosen = set.count_ones() as usize;
-                left += chosen;
-                right += 4 - chosen;
+                let below_count = mask.count_ones() as usize;
+                left += below_count;
+                right += 4 - below_count;
             }
             i += 4;
         }
@@ -250,22 +280,22 @@ mod avx2 {
 mod tests {
     use super::*;
 
-    fn stable<R: Real>(from: fn(f64) -> R) {
+    fn check_stable<R: Real>(from: fn(f64) -> R) {
         for m in [0usize, 1, 3, 4, 7, 8, 9, 31, 64, 100] {
             for shift in 0..5u32 {
                 let key = |i: usize| f64::from((i as u32 * 2654435 + shift * 77) >> 3 & 7);
                 let mut ids: Vec<u32> = (0..m as u32).collect();
-                let projections: Vec<R> = (0..m).map(|i| from(key(i))).collect();
-                // Two columns with a neighbour on both sides that must stay.
+                let keys: Vec<R> = (0..m).map(|i| from(key(i))).collect();
+                // Two columns with sentinels on both sides that must not change.
                 let (stride, at) = (m + 9, 5);
                 let mut columns = vec![from(-1.0); 2 * stride];
                 for i in 0..m {
                     columns[at + i] = from(i as f64);
                     columns[stride + at + i] = from(1000.0 + i as f64);
                 }
-                let moved = Moved { ids: &mut ids, columns: &mut columns, stride, at };
+                let rows = RowBlock { ids: &mut ids, columns: &mut columns, stride, first: at };
                 let cut = f64::from(shift) * 2.0;
-                let left = partition(moved, &projections, from(cut), &mut Spare::default());
+                let left = partition(rows, &keys, from(cut), &mut PartitionBuffer::default());
                 let (low, high): (Vec<u32>, Vec<u32>) = (0..m as u32).partition(|i| key(*i as usize) < cut);
                 assert_eq!(left, low.len());
                 assert_eq!(ids, [low, high].concat());
@@ -280,8 +310,8 @@ mod tests {
     }
 
     #[test]
-    fn keeps_order_on_both_sides_and_touches_nothing_else() {
-        stable::<f32>(|v| v as f32);
-        stable::<f64>(|v| v);
+    fn both_sides_keep_their_order_and_nothing_else_changes() {
+        check_stable::<f32>(|v| v as f32);
+        check_stable::<f64>(|v| v);
     }
 }

@@ -1,76 +1,76 @@
-//! Projections r·x with one fixed order of summation, whatever the instruction set, the batch or the storage.
+//! Projections r·x with fixed-order summation: the bits do not depend on instruction set, batch or storage.
 //!
-//! The rule: feature j adds to lane j mod 16 by a plain multiply and a plain add (never fused), and the lanes are
-//! summed by one tree, l + (l + 8), then 4, 2, 1. Sixteen lanes are one AVX-512 register, two of AVX2 or four of
-//! SSE: the compiler vectorises the same sums on each, so that the bits agree. Absent features are exact zeros, so
-//! that a padded row, a sparse row and a dense row give the same sum.
+//! Column j is added to lane j mod 16 by a multiplication and an addition, never fused. The lanes are reduced by a
+//! binary tree: l + (l + 8), then 4, 2, 1. Sixteen lanes are one AVX-512 register, two of AVX2 or four of SSE, and the
+//! compiler vectorises the same sums on each. Absent entries are exact zeros, so padded, sparse and dense rows give the
+//! same sum. O(stored values) per row; rows are prefetched.
 
 use crate::points::{Points, Real, Storage};
 use crate::simd::prefetch;
 
-/// Lanes of a sum; part of the definition of a projection, not a tuning knob.
+/// Lanes of a sum. Part of the definition of a projection: another value gives other bits.
 pub(crate) const LANES: usize = 16;
 
-/// Bytes of a line of the cache.
+/// Bytes of a cache line.
 pub(in crate::forest) const LINE: usize = 64;
 
-/// A direction, with zeros up to a whole number of lanes.
+/// A direction, padded with zeros.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DirectionVector<R> {
-    /// `d` values and zeros up to a multiple of [`LANES`].
+    /// `d` values, padded to a multiple of [`LANES`].
     pub dense: Vec<R>,
-    /// The columns that are not zero, ascending; empty when (nearly) all are.
+    /// The columns that are not zero, ascending; empty for a dense direction.
     pub support: Vec<u32>,
 }
 
-/// The data as the projections want it: narrow rows padded to 1, 2, 4, 8 or 16 values (one cache line at most, no
-/// remainder), everything else where it lies.
-pub(crate) enum Rows<'a, R: Clone> {
+/// The rows in the layout that projections read. Rows of fewer than 16 columns are copied and padded to 1, 2, 4, 8 or
+/// 16 values, so that no row crosses a cache line; wider and sparse rows are borrowed.
+pub(crate) enum RowStorage<'a, R: Clone> {
     Padded { values: Vec<R>, stride: usize, first: usize },
     Wide { values: &'a [R], d: usize },
     Sparse { starts: &'a [usize], columns: &'a [u32], values: &'a [R] },
 }
 
-impl<'a, R: Real> Rows<'a, R> {
+impl<'a, R: Real> RowStorage<'a, R> {
     pub fn new(points: &Points<'a, R>) -> Self {
         let d = points.d();
         match points.storage() {
-            Storage::Sparse { starts, columns, values } => Rows::Sparse { starts, columns, values },
-            Storage::Dense(values) if d >= LANES => Rows::Wide { values, d },
+            Storage::Sparse { starts, columns, values } => RowStorage::Sparse { starts, columns, values },
+            Storage::Dense(values) if d >= LANES => RowStorage::Wide { values, d },
             Storage::Dense(values) => {
                 let stride = d.next_power_of_two();
                 let mut padded = vec![R::default(); points.n() * stride + LINE / size_of::<R>()];
-                // A row that begins a line ends in it.
+                // Aligned to cache lines.
                 let first = padded.as_ptr().align_offset(LINE).min(LINE / size_of::<R>());
                 for (to, from) in padded[first..].chunks_exact_mut(stride).zip(values.chunks_exact(d)) {
                     to[..d].copy_from_slice(from);
                 }
-                Rows::Padded { values: padded, stride, first }
+                RowStorage::Padded { values: padded, stride, first }
             }
         }
     }
 
-    /// The columns of dense rows.
+    /// The stride of dense rows.
     pub fn dense_width(&self) -> Option<usize> {
         self.dense().map(|(_, width)| width)
     }
 
-    /// Dense rows: their values, and how far a row is from the next.
+    /// The values and the stride of dense rows.
     pub fn dense(&self) -> Option<(&[R], usize)> {
         match self {
-            Rows::Padded { values, stride, first } => Some((&values[*first..], *stride)),
-            Rows::Wide { values, d } => Some((values, *d)),
-            Rows::Sparse { .. } => None,
+            RowStorage::Padded { values, stride, first } => Some((&values[*first..], *stride)),
+            RowStorage::Wide { values, d } => Some((values, *d)),
+            RowStorage::Sparse { .. } => None,
         }
     }
 
-    /// Some dense rows, column by column: column j of row `ids[i]` goes to `out[j * stride + i]`. Sparse rows are not
-    /// asked for this.
+    /// Transposes some dense rows: column j of row `ids[i]` goes to `out[j * stride + i]`. Leaves `out` unchanged for
+    /// sparse rows.
     pub fn transpose(&self, ids: &[u32], stride: usize, out: &mut [R]) {
         let Some((values, width)) = self.dense() else { return };
         let d = out.len() / stride;
         for (i, &id) in ids.iter().enumerate() {
-            if let Some(&next) = ids.get(i + AHEAD) {
+            if let Some(&next) = ids.get(i + PREFETCH_ROWS) {
                 let row = &values[next as usize * width..][..d];
                 row.iter().step_by(LINE / size_of::<R>()).for_each(prefetch);
             }
@@ -81,11 +81,11 @@ impl<'a, R: Real> Rows<'a, R> {
         }
     }
 
-    /// `out[i] = r · x(ids[i])`; returns the smallest and the largest.
+    /// `out[i] = r · x(ids[i])`; returns the smallest and the largest projection.
     pub fn project(&self, ids: &[u32], direction: &DirectionVector<R>, out: &mut [R]) -> (R, R) {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", not(rpf_scalar)))]
         if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has the instructions the function is compiled for; nothing else is asked.
+            // SAFETY: the CPU has AVX2, the only requirement of the function.
             #[allow(unsafe_code)]
             return unsafe { project_avx2(self, ids, direction, out) };
         }
@@ -93,11 +93,11 @@ impl<'a, R: Real> Rows<'a, R> {
     }
 }
 
-/// The same code compiled for wider registers: same lanes, same order, same bits.
-#[cfg(target_arch = "x86_64")]
+/// The same code compiled for AVX2.
+#[cfg(all(target_arch = "x86_64", not(rpf_scalar)))]
 #[target_feature(enable = "avx2")]
 fn project_avx2<R: Real>(
-    rows: &Rows<R>,
+    rows: &RowStorage<R>,
     ids: &[u32],
     direction: &DirectionVector<R>,
     out: &mut [R],
@@ -107,54 +107,57 @@ fn project_avx2<R: Real>(
 
 #[inline(always)]
 fn project_any<R: Real>(
-    rows: &Rows<R>,
+    rows: &RowStorage<R>,
     ids: &[u32],
     direction: &DirectionVector<R>,
     out: &mut [R],
 ) -> (R, R) {
     let r = &direction.dense[..];
     match rows {
-        Rows::Padded { values, stride, first } => {
+        RowStorage::Padded { values, stride, first } => {
             let values = &values[*first..];
             match stride {
-                1 => each(&Padded::<R, 1>::new(values, r), ids, out),
-                2 => each(&Padded::<R, 2>::new(values, r), ids, out),
-                4 => each(&Padded::<R, 4>::new(values, r), ids, out),
-                8 => each(&Padded::<R, 8>::new(values, r), ids, out),
-                _ => each(&Padded::<R, 16>::new(values, r), ids, out),
+                1 => project_each(&Padded::<R, 1>::new(values, r), ids, out),
+                2 => project_each(&Padded::<R, 2>::new(values, r), ids, out),
+                4 => project_each(&Padded::<R, 4>::new(values, r), ids, out),
+                8 => project_each(&Padded::<R, 8>::new(values, r), ids, out),
+                _ => project_each(&Padded::<R, 16>::new(values, r), ids, out),
             }
         }
-        Rows::Wide { values, d } if direction.support.is_empty() => {
-            each(&Wide { values, d: *d, r }, ids, out)
+        RowStorage::Wide { values, d } if direction.support.is_empty() => {
+            project_each(&Wide { values, d: *d, r }, ids, out)
         }
-        Rows::Wide { values, d } => each(&Thin { values, d: *d, r, support: &direction.support }, ids, out),
-        Rows::Sparse { starts, columns, values } => each(&Sparse { starts, columns, values, r }, ids, out),
+        RowStorage::Wide { values, d } => {
+            project_each(&SparseDirection { values, d: *d, r, support: &direction.support }, ids, out)
+        }
+        RowStorage::Sparse { starts, columns, values } => {
+            project_each(&SparseRows { starts, columns, values, r }, ids, out)
+        }
     }
 }
 
-/// One way to multiply a row with the direction, down to the last eight lanes. A trait and not a closure: closures
-/// are not compiled for the wider registers of the function they stand in.
+/// The dot product of a row and a direction, reduced to eight lanes. A trait and not a closure: closures are not
+/// compiled for AVX2.
 trait Dot<R> {
     fn lanes(&self, id: usize) -> [R; 8];
-    /// Asks for a row before it is needed.
-    fn fetch(&self, id: usize);
+    /// Prefetches a row.
+    fn prefetch_row(&self, id: usize);
 }
 
-/// Rows asked for before they are needed: enough to hide the way to memory, few enough to still be in the cache.
-const AHEAD: usize = 16;
-/// Rows for which a batch is not worth its buffers.
-const FEW: usize = 8;
-/// Rows whose lanes are summed together.
+/// Rows between the prefetch of a row and its use: covers the memory latency, and the rows are still in the cache.
+const PREFETCH_ROWS: usize = 16;
+/// Largest number of rows that are projected one by one; a batch would cost more than it saves.
+const UNBATCHED: usize = 8;
+/// Rows per batch. The lanes of 64 rows in f64 take 4 KB of the first-level cache.
 const BATCH: usize = 64;
 
-/// Projects each row and keeps the range. Adding zero turns -0 into +0: equal points compare equal in bits.
+/// Projects each row and returns the extremes. Adding zero turns -0 into +0, so that equal rows have equal bits.
 ///
-/// The tree of sums is climbed for a batch of rows at a time, one level after the other: each level is a loop over
-/// neighbouring numbers that the compiler turns into full-width instructions.
+/// The lanes are reduced for a batch of rows, one level of the tree at a time; the compiler vectorises each level.
 #[inline(always)]
-fn each<R: Real>(rows: &impl Dot<R>, ids: &[u32], out: &mut [R]) -> (R, R) {
+fn project_each<R: Real>(rows: &impl Dot<R>, ids: &[u32], out: &mut [R]) -> (R, R) {
     let zero = R::default();
-    if ids.len() <= FEW {
+    if ids.len() <= UNBATCHED {
         for (out, &id) in out.iter_mut().zip(ids) {
             let eight = rows.lanes(id as usize);
             let four: [R; 4] = std::array::from_fn(|l| eight[l] + eight[l + 4]);
@@ -168,12 +171,12 @@ fn each<R: Real>(rows: &impl Dot<R>, ids: &[u32], out: &mut [R]) -> (R, R) {
     let mut range: Option<(R, R)> = None;
     for (batch, (ids_here, out)) in ids.chunks(BATCH).zip(out.chunks_mut(BATCH)).enumerate() {
         let size = ids_here.len();
-        let ahead = ids.get(batch * BATCH + AHEAD..).unwrap_or_default();
+        let ahead = ids.get(batch * BATCH + PREFETCH_ROWS..).unwrap_or_default();
         for ((lanes, &id), next) in
             eights.iter_mut().zip(ids_here).zip(ahead.iter().map(Some).chain(std::iter::repeat(None)))
         {
             if let Some(&next) = next {
-                rows.fetch(next as usize);
+                rows.prefetch_row(next as usize);
             }
             *lanes = rows.lanes(id as usize);
         }
@@ -196,7 +199,7 @@ fn each<R: Real>(rows: &impl Dot<R>, ids: &[u32], out: &mut [R]) -> (R, R) {
     range.unwrap_or_default()
 }
 
-/// The smallest and the largest of `values`, `low` and `high`; eight at a time.
+/// The smallest and the largest of `values`, `low` and `high`, eight values at a time.
 #[inline(always)]
 pub(crate) fn extremes<R: Real>(values: &[R], mut low: R, mut high: R) -> (R, R) {
     let (whole, rest) = values.as_chunks::<8>();
@@ -214,7 +217,7 @@ pub(crate) fn extremes<R: Real>(values: &[R], mut low: R, mut high: R) -> (R, R)
     (low, high)
 }
 
-/// Narrow rows, padded to `S` values.
+/// Dot products of rows padded to `S` values.
 struct Padded<'a, R, const S: usize> {
     rows: &'a [[R; S]],
     r: [R; S],
@@ -244,14 +247,14 @@ impl<R: Real, const S: usize> Dot<R> for Padded<'_, R, S> {
     }
 
     #[inline(always)]
-    fn fetch(&self, id: usize) {
+    fn prefetch_row(&self, id: usize) {
         if let Some(row) = self.rows.get(id) {
             prefetch(row);
         }
     }
 }
 
-/// Rows where they lie, 16 values or more.
+/// Dot products of rows of 16 columns or more.
 struct Wide<'a, R> {
     values: &'a [R],
     d: usize,
@@ -282,20 +285,20 @@ impl<R: Real> Dot<R> for Wide<'_, R> {
     }
 
     #[inline(always)]
-    fn fetch(&self, id: usize) {
+    fn prefetch_row(&self, id: usize) {
         prefetch(&self.values[id * self.d]);
     }
 }
 
-/// Rows where they lie, few coordinates of the direction not zero.
-struct Thin<'a, R> {
+/// Dot products of dense rows with a sparse direction.
+struct SparseDirection<'a, R> {
     values: &'a [R],
     d: usize,
     r: &'a [R],
     support: &'a [u32],
 }
 
-impl<R: Real> Dot<R> for Thin<'_, R> {
+impl<R: Real> Dot<R> for SparseDirection<'_, R> {
     #[inline(always)]
     fn lanes(&self, id: usize) -> [R; 8] {
         let row = &self.values[id * self.d..(id + 1) * self.d];
@@ -308,22 +311,22 @@ impl<R: Real> Dot<R> for Thin<'_, R> {
     }
 
     #[inline(always)]
-    fn fetch(&self, id: usize) {
+    fn prefetch_row(&self, id: usize) {
         for &j in self.support {
             prefetch(&self.values[id * self.d + j as usize]);
         }
     }
 }
 
-/// Compressed sparse rows.
-struct Sparse<'a, R> {
+/// Dot products of CSR rows.
+struct SparseRows<'a, R> {
     starts: &'a [usize],
     columns: &'a [u32],
     values: &'a [R],
     r: &'a [R],
 }
 
-impl<R: Real> Dot<R> for Sparse<'_, R> {
+impl<R: Real> Dot<R> for SparseRows<'_, R> {
     #[inline(always)]
     fn lanes(&self, id: usize) -> [R; 8] {
         let mut lanes = [R::default(); LANES];
@@ -336,10 +339,10 @@ impl<R: Real> Dot<R> for Sparse<'_, R> {
     }
 
     #[inline(always)]
-    fn fetch(&self, _: usize) {}
+    fn prefetch_row(&self, _: usize) {}
 }
 
-/// One projection, where there is but one row to project.
+/// The projection of a single row.
 pub(crate) fn sum<R: Real>(row: &[R], direction: &[R]) -> R {
     let mut lanes = [R::default(); LANES];
     for (xs, rs) in row.chunks(LANES).zip(direction.chunks(LANES)) {
@@ -357,7 +360,7 @@ pub(crate) fn sum<R: Real>(row: &[R], direction: &[R]) -> R {
     lanes[0]
 }
 
-/// The first level of the tree of sums.
+/// The first level of the reduction tree.
 #[inline(always)]
 fn halve<R: Real>(lanes: [R; LANES]) -> [R; 8] {
     let mut eight = [R::default(); 8];

@@ -1,58 +1,59 @@
-//! The rows of a subtree that fits the cache, column by column: growing and routing go through them with full-width
-//! instructions, and every cut moves the rows themselves, so that a node's rows always lie side by side.
+//! A transposed block: the rows of a subtree that fits the cache, column by column.
 //!
-//! The sums are those of `project`: the same products, added in the same order, hence the same bits.
+//! Projections run over contiguous values of each column, and every cut moves the rows themselves, so that the rows of
+//! a node stay contiguous. The sums have the order of `fixed_order`, hence the same bits. One projection costs m d
+//! multiplications, one cut m (d + 1) moves; memory at most 768 KB per thread.
 
 use std::ops::Range;
 
-use crate::forest::projection::fixed_order::{DirectionVector, LANES, Rows, extremes};
+use crate::forest::projection::fixed_order::{DirectionVector, LANES, RowStorage, extremes};
 use crate::points::Real;
-use crate::simd::stable_partition::{Moved, Spare, partition};
+use crate::simd::stable_partition::{PartitionBuffer, RowBlock, partition};
 
-/// Rows summed side by side.
+/// Rows projected at once: an AVX2 register of f32.
 const WIDTH: usize = 8;
 
-/// Some rows, side by side in columns.
-pub(crate) struct Columns<R> {
-    /// Column after column, each `stride` long; a column ends with at least `WIDTH` values that mean nothing.
+/// Rows in column-major order.
+pub(crate) struct TransposedBlock<R> {
+    /// Columns of `stride` values; the last `WIDTH` of each are padding with unspecified content.
     values: Vec<R>,
     d: usize,
     stride: usize,
-    /// The number of each row, moved along.
+    /// The id of each row, in the order of the rows.
     pub ids: Vec<u32>,
     projections: Vec<R>,
-    spare: Spare<R>,
+    buffer: PartitionBuffer<R>,
 }
 
-impl<R: Real> Default for Columns<R> {
+impl<R: Real> Default for TransposedBlock<R> {
     fn default() -> Self {
-        Columns {
+        TransposedBlock {
             values: Vec::new(),
             d: 0,
             stride: 0,
             ids: Vec::new(),
             projections: Vec::new(),
-            spare: Spare::default(),
+            buffer: PartitionBuffer::default(),
         }
     }
 }
 
-impl<R: Real> Columns<R> {
-    /// The most rows to take together: as many as fit the cache of one core next to everything else; 0 where the
-    /// rows are too wide for it to pay.
-    pub fn most(rows: &Rows<R>, d: usize) -> usize {
+impl<R: Real> TransposedBlock<R> {
+    /// The largest number of rows of a block; 0 where rows are sparse or too wide for a block to pay.
+    pub fn max_rows(rows: &RowStorage<R>, d: usize) -> usize {
+        // Bytes of a block: most of the second-level cache of a core.
         const CACHE: usize = 768 << 10;
         if rows.dense_width().is_some() && d <= 4 * LANES { CACHE / ((d + 1) * size_of::<R>()) } else { 0 }
     }
 
-    /// Takes these rows in; whatever was here is forgotten.
-    pub fn load(&mut self, rows: &Rows<R>, d: usize, ids: &[u32]) {
+    /// Replaces the rows.
+    pub fn load(&mut self, rows: &RowStorage<R>, d: usize, ids: &[u32]) {
         let m = ids.len();
         self.d = d;
         self.stride = m + WIDTH;
         self.ids.clear();
         self.ids.extend_from_slice(ids);
-        // What is left from before is overwritten, or is never looked at.
+        // Old content is overwritten or is padding.
         if self.values.len() < d * self.stride {
             self.values.resize(d * self.stride, R::default());
         }
@@ -62,90 +63,103 @@ impl<R: Real> Columns<R> {
         rows.transpose(ids, self.stride, &mut self.values[..d * self.stride]);
     }
 
-    /// Projects the rows of a node, kept until the next node is; returns the smallest and the largest.
+    /// Projects the rows of a node and returns the smallest and the largest projection. The projections are kept until
+    /// the next call.
     pub fn project(&mut self, node: &Range<usize>, direction: &DirectionVector<R>) -> (R, R) {
         self.project_along(node, &direction.dense[..self.d]);
-        ends(&self.projections[..node.len()])
+        extremes_of(&self.projections[..node.len()])
     }
 
-    /// The same for a direction of `d` values where the ends are not asked for.
+    /// As [`TransposedBlock::project`] without the extremes, for a direction of `d` values.
     pub fn project_along(&mut self, node: &Range<usize>, direction: &[R]) {
         let out = &mut self.projections[..node.len().next_multiple_of(WIDTH)];
-        project((&self.values[..self.d * self.stride], self.stride, node.start), direction, out);
+        let columns = ColumnView {
+            values: &self.values[..self.d * self.stride],
+            stride: self.stride,
+            first: node.start,
+        };
+        project(columns, direction, out);
     }
 
-    /// The projections made last, of `m` rows.
+    /// The `m` projections computed last.
     pub fn projections(&self, m: usize) -> &[R] {
         &self.projections[..m]
     }
 
-    /// Divides the node at the cut by the projections made last; returns how many rows are below.
-    pub fn divide(&mut self, node: &Range<usize>, cut: R) -> usize {
-        let moved = Moved {
+    /// Partitions the rows of a node by the projections computed last; returns the number of rows below the cut.
+    pub fn partition(&mut self, node: &Range<usize>, cut: R) -> usize {
+        let rows = RowBlock {
             ids: &mut self.ids[node.clone()],
             columns: &mut self.values[..self.d * self.stride],
             stride: self.stride,
-            at: node.start,
+            first: node.start,
         };
-        partition(moved, &self.projections, cut, &mut self.spare)
+        partition(rows, &self.projections, cut, &mut self.buffer)
     }
 }
 
-type Place<'a, R> = (&'a [R], usize, usize);
+/// Columns of `stride` values, read from row `first` on.
+#[derive(Clone, Copy)]
+struct ColumnView<'a, R> {
+    values: &'a [R],
+    stride: usize,
+    first: usize,
+}
 
-fn project<R: Real>(from: Place<R>, direction: &[R], out: &mut [R]) {
-    #[cfg(target_arch = "x86_64")]
+fn project<R: Real>(from: ColumnView<R>, direction: &[R], out: &mut [R]) {
+    #[cfg(all(target_arch = "x86_64", not(rpf_scalar)))]
     if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has the instructions the function is compiled for; nothing else is asked.
+        // SAFETY: the CPU has AVX2, the only requirement of the function.
         #[allow(unsafe_code)]
         return unsafe { project_avx2(from, direction, out) };
     }
-    project_any(from, direction, out);
+    project_baseline(from, direction, out);
 }
 
-/// The same code compiled for wider registers: same sums, same order, same bits.
-#[cfg(target_arch = "x86_64")]
+/// The same code compiled for AVX2.
+#[cfg(all(target_arch = "x86_64", not(rpf_scalar)))]
 #[target_feature(enable = "avx2")]
-fn project_avx2<R: Real>(from: Place<R>, direction: &[R], out: &mut [R]) {
-    project_any(from, direction, out);
+fn project_avx2<R: Real>(from: ColumnView<R>, direction: &[R], out: &mut [R]) {
+    project_baseline(from, direction, out);
 }
 
 #[inline(always)]
-fn project_any<R: Real>(from: Place<R>, direction: &[R], out: &mut [R]) {
+fn project_baseline<R: Real>(from: ColumnView<R>, direction: &[R], out: &mut [R]) {
     macro_rules! by_width {
         ($($d:literal)*) => {
             match direction.len() {
-                $($d => blocks::<R, $d>(from, direction, out),)*
-                _ => blocks::<R, 0>(from, direction, out),
+                $($d => project_blocks::<R, $d>(from, direction, out),)*
+                _ => project_blocks::<R, 0>(from, direction, out),
             }
         };
     }
     by_width!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16);
 }
 
-/// `D` columns, known beforehand so that the loops unroll; 0 when they are as many as the direction is long.
+/// Projects with `D` columns, a constant so that the loops unroll; with D = 0 as many as the direction has.
 #[inline(always)]
-fn blocks<R: Real, const D: usize>((values, stride, at): Place<R>, direction: &[R], out: &mut [R]) {
+fn project_blocks<R: Real, const D: usize>(from: ColumnView<R>, direction: &[R], out: &mut [R]) {
+    let ColumnView { values, stride, first } = from;
     let d = if D == 0 { direction.len() } else { D };
     let direction = &direction[..d];
     for (block, out) in out.as_chunks_mut::<WIDTH>().0.iter_mut().enumerate() {
-        let i = at + block * WIDTH;
-        // The tree of sums of `project`, from the leaves up: lane l is every sixteenth column from l on.
-        let even = add(fourth(values, stride, i, direction, 0), fourth(values, stride, i, direction, 2));
-        let odd = add(fourth(values, stride, i, direction, 1), fourth(values, stride, i, direction, 3));
+        let i = first + block * WIDTH;
+        // The reduction tree of `fixed_order`; lane l is every sixteenth column from l on.
+        let even = add(quarter(values, stride, i, direction, 0), quarter(values, stride, i, direction, 2));
+        let odd = add(quarter(values, stride, i, direction, 1), quarter(values, stride, i, direction, 3));
         *out = add(add(even, odd), [R::default(); WIDTH]);
     }
 }
 
-/// Lanes l, l + 8, l + 4 and l + 12. A function and not a closure, which would not be compiled for wider registers.
+/// The sum of lanes l, l + 8, l + 4 and l + 12. Not a closure: closures are not compiled for AVX2.
 #[inline(always)]
-fn fourth<R: Real>(values: &[R], stride: usize, i: usize, direction: &[R], l: usize) -> [R; WIDTH] {
+fn quarter<R: Real>(values: &[R], stride: usize, i: usize, direction: &[R], l: usize) -> [R; WIDTH] {
     let first = add(lane(values, stride, i, direction, l), lane(values, stride, i, direction, l + 8));
     let second = add(lane(values, stride, i, direction, l + 4), lane(values, stride, i, direction, l + 12));
     add(first, second)
 }
 
-/// One lane of the sum for `WIDTH` rows.
+/// One lane of the sums of `WIDTH` rows.
 #[inline(always)]
 fn lane<R: Real>(values: &[R], stride: usize, i: usize, direction: &[R], l: usize) -> [R; WIDTH] {
     let mut sum = [R::default(); WIDTH];
@@ -169,18 +183,18 @@ fn add<R: Real>(a: [R; WIDTH], b: [R; WIDTH]) -> [R; WIDTH] {
     sum
 }
 
-/// The smallest and the largest.
-fn ends<R: Real>(values: &[R]) -> (R, R) {
+/// The smallest and the largest value.
+fn extremes_of<R: Real>(values: &[R]) -> (R, R) {
     let first = values.first().copied().unwrap_or_default();
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(rpf_scalar)))]
     if std::arch::is_x86_feature_detected!("avx2") {
         #[target_feature(enable = "avx2")]
-        fn wide<R: Real>(values: &[R], first: R) -> (R, R) {
+        fn avx2<R: Real>(values: &[R], first: R) -> (R, R) {
             extremes(values, first, first)
         }
-        // SAFETY: the processor has the instructions.
+        // SAFETY: the CPU has AVX2, the only requirement of the function.
         #[allow(unsafe_code)]
-        return unsafe { wide(values, first) };
+        return unsafe { avx2(values, first) };
     }
     extremes(values, first, first)
 }

@@ -1,125 +1,135 @@
-//! What rough sums (`coarse`) leave open about a node: its ends, and who is near the cut. Those points are summed
-//! exactly, all others keep their rough sums.
+//! The cut of a node from quantized dot products.
+//!
+//! Two sets of rows need exact projections: those that can be the smallest or the largest of the node, which determine
+//! the cut, and those within the error bound of the cut. All others keep their quantized sums. The cut and both sides
+//! equal those of exact projections.
 
+use super::grid::{ProjectionScale, QuantizedRows};
+use super::partition;
 use crate::forest::grow::Job;
-use crate::forest::projection::fixed_order::{DirectionVector, Rows};
-use crate::forest::quantized::grid::{CoarseRows, Line};
-use crate::forest::quantized::partition;
-use crate::forest::split::cut;
+use crate::forest::projection::fixed_order::{DirectionVector, RowStorage};
+use crate::forest::split::{NodeKey, cut};
 use crate::points::Real;
-use crate::simd::in_wide_registers;
-use crate::simd::stable_partition::{Moved, Spare, partition};
+use crate::simd::dispatch;
+use crate::simd::stable_partition::{PartitionBuffer, RowBlock, partition};
 
-/// A direction rounded, with the ends of the sums along it.
-pub(crate) struct RoughDirection {
-    along: Vec<i16>,
-    line: Line,
-    ends: (f32, f32),
+/// A quantized direction, with the extremes of the sums projected along it so far.
+pub(crate) struct QuantizedDirection {
+    values: Vec<i16>,
+    scale: ProjectionScale,
+    error_bound: f32,
+    low: f32,
+    high: f32,
 }
 
-impl RoughDirection {
-    /// `None` where rough sums along it tell nothing. `cut` is the largest number that will be compared with sums.
-    pub fn new<R: Real>(coarse: &CoarseRows, direction: &DirectionVector<R>, cut: f64) -> Option<Self> {
-        let mut along = vec![0; coarse.width()];
-        let line = coarse.grid.round_direction(&direction.dense[..coarse.grid.d()], cut, &mut along)?;
-        Some(RoughDirection { along, line, ends: (f32::INFINITY, f32::NEG_INFINITY) })
+impl QuantizedDirection {
+    /// `None` where the error bound does not hold along the direction. `largest_cut` bounds the cuts that will be compared
+    /// with the sums.
+    pub fn new<R: Real>(
+        rows: &QuantizedRows,
+        direction: &DirectionVector<R>,
+        largest_cut: f64,
+    ) -> Option<Self> {
+        let mut values = vec![0; rows.width()];
+        let scale =
+            rows.grid.quantize_direction(&direction.dense[..rows.grid.d()], largest_cut, &mut values)?;
+        let error_bound = rows.grid.error_bound_f32();
+        Some(QuantizedDirection { values, scale, error_bound, low: f32::INFINITY, high: f32::NEG_INFINITY })
     }
 
-    /// The sums of these points.
-    pub fn project(&mut self, coarse: &CoarseRows, ids: &[u32], sums: &mut [f32]) {
-        let (low, high) = partition::project(coarse, &self.along, ids, sums);
-        self.ends = (low.min(self.ends.0), high.max(self.ends.1));
+    /// Writes the sums of these rows and extends the extremes.
+    pub fn project(&mut self, rows: &QuantizedRows, ids: &[u32], sums: &mut [f32]) {
+        let (low, high) = partition::project(rows, &self.values, ids, sums);
+        (self.low, self.high) = (low.min(self.low), high.max(self.high));
     }
 }
 
-/// Buffers for dividing nodes.
+/// Cuts nodes; holds the buffers for it.
 #[derive(Default)]
-pub(crate) struct Divider<R> {
-    spare: Spare<f32>,
-    /// Points picked out of a node, and their places in it.
+pub(crate) struct NodeCutter<R> {
+    buffer: PartitionBuffer<f32>,
+    /// The rows selected for exact projection, and their positions in the node.
     ids: Vec<u32>,
-    places: Vec<u32>,
+    positions: Vec<u32>,
     exact: Vec<R>,
 }
 
-impl<R: Real> Divider<R> {
-    /// Chooses the cut of a node from its sums and moves its points; returns it and how many are below, or `None` where
-    /// all are on one value.
-    pub fn choose(
+impl<R: Real> NodeCutter<R> {
+    /// Chooses the cut of a node and partitions its rows. Returns the cut and the number of rows below it, or `None` when
+    /// all projections are equal. `sums` are those of `ids` along `approx`.
+    pub fn choose_cut(
         &mut self,
         job: &Job<R>,
-        (tree, path): (usize, u64),
-        (direction, rough): (&DirectionVector<R>, &RoughDirection),
+        node: NodeKey,
+        direction: &DirectionVector<R>,
+        approx: &QuantizedDirection,
         ids: &mut [u32],
         sums: &mut [f32],
     ) -> Option<(R, usize)> {
-        let coarse = job.coarse.as_ref()?;
-        // Whoever has the smallest projection is within two margins of the smallest rough sum.
-        let reach = 2.0 * coarse.grid.margin_of_f32();
-        self.pick::<false>(ids, sums, (rough.ends.0 + reach, rough.ends.1 - reach));
-        let ends = job.rows.project(&self.ids, direction, &mut self.exact);
-        let cut = (ends.1 > ends.0).then(|| cut(job.params, tree, path, ends, &mut []))?;
-        Some((cut, self.divide((&job.rows, coarse), (direction, rough), cut, ids, sums)))
+        // The row with the smallest projection has a sum within two error bounds of the smallest sum.
+        let reach = 2.0 * approx.error_bound;
+        self.positions.clear();
+        positions_outside(sums, approx.low + reach, approx.high - reach, &mut self.positions);
+        self.select(ids);
+        let (low, high) = job.rows.project(&self.ids, direction, &mut self.exact);
+        let cut = (high > low).then(|| cut(job.params, node, low, high, &mut []))?;
+        Some((cut, self.partition(&job.rows, direction, approx, cut, ids, sums)))
     }
 
-    /// Moves points below the cut to the front; returns how many. `sums` are those along the direction.
-    pub fn divide(
+    /// Moves the rows below the cut to the front and returns their number. `sums` are those of `ids` along `approx`.
+    pub fn partition(
         &mut self,
-        (rows, coarse): (&Rows<R>, &CoarseRows),
-        (direction, rough): (&DirectionVector<R>, &RoughDirection),
+        rows: &RowStorage<R>,
+        direction: &DirectionVector<R>,
+        approx: &QuantizedDirection,
         cut: R,
         ids: &mut [u32],
         sums: &mut [f32],
     ) -> usize {
-        let (place, margin) = (rough.line.place(cut) as f32, coarse.grid.margin_of_f32());
-        self.pick::<true>(ids, sums, (place - margin, place + margin));
+        let (place, bound) = (approx.scale.sum_of(cut) as f32, approx.error_bound);
+        self.positions.clear();
+        positions_between(sums, place - bound, place + bound, &mut self.positions);
+        self.select(ids);
         rows.project(&self.ids, direction, &mut self.exact);
-        for (&at, &exact) in self.places.iter().zip(&self.exact) {
+        for (&at, &exact) in self.positions.iter().zip(&self.exact) {
             sums[at as usize] = if exact < cut { f32::NEG_INFINITY } else { f32::INFINITY };
         }
-        let moved = Moved { ids, columns: &mut [], stride: 0, at: 0 };
-        partition(moved, sums, place, &mut self.spare)
+        partition(RowBlock::ids(ids), sums, place, &mut self.buffer)
     }
 
-    /// Picks the points with sums between the two numbers, or those outside.
-    fn pick<const BETWEEN: bool>(&mut self, ids: &[u32], sums: &[f32], (from, to): (f32, f32)) {
-        self.places.clear();
-        if BETWEEN {
-            places_between(sums, from, to, &mut self.places);
-        } else {
-            places_outside(sums, from, to, &mut self.places);
-        }
+    /// Copies the ids at the selected positions.
+    fn select(&mut self, ids: &[u32]) {
         self.ids.clear();
-        self.ids.extend(self.places.iter().map(|&at| ids[at as usize]));
+        self.ids.extend(self.positions.iter().map(|&at| ids[at as usize]));
         self.exact.resize(self.ids.len(), R::default());
     }
 }
 
-in_wide_registers! {
-    fn places_between(sums: &[f32], from: f32, to: f32, places: &mut Vec<u32>) {
-        places_of::<true>(sums, from, to, places);
+dispatch! {
+    fn positions_between(sums: &[f32], from: f32, to: f32, positions: &mut Vec<u32>) {
+        positions_of::<true>(sums, from, to, positions);
     }
 }
 
-in_wide_registers! {
-    fn places_outside(sums: &[f32], from: f32, to: f32, places: &mut Vec<u32>) {
-        places_of::<false>(sums, from, to, places);
+dispatch! {
+    fn positions_outside(sums: &[f32], from: f32, to: f32, positions: &mut Vec<u32>) {
+        positions_of::<false>(sums, from, to, positions);
     }
 }
 
 #[inline(always)]
-fn places_of<const BETWEEN: bool>(sums: &[f32], from: f32, to: f32, places: &mut Vec<u32>) {
-    const STEP: usize = 32;
-    for (step, sums) in sums.chunks(STEP).enumerate() {
-        // Few steps have any: one branch for all of a step.
+fn positions_of<const BETWEEN: bool>(sums: &[f32], from: f32, to: f32, positions: &mut Vec<u32>) {
+    // Sums tested per branch: few groups contain a selected sum.
+    const GROUP: usize = 32;
+    for (group, sums) in sums.chunks(GROUP).enumerate() {
         let mut any = false;
         for &sum in sums {
-            any |= wanted::<BETWEEN>(sum, from, to);
+            any |= is_selected::<BETWEEN>(sum, from, to);
         }
         if any {
             for (at, &sum) in sums.iter().enumerate() {
-                if wanted::<BETWEEN>(sum, from, to) {
-                    places.push((step * STEP + at) as u32);
+                if is_selected::<BETWEEN>(sum, from, to) {
+                    positions.push((group * GROUP + at) as u32);
                 }
             }
         }
@@ -127,6 +137,6 @@ fn places_of<const BETWEEN: bool>(sums: &[f32], from: f32, to: f32, places: &mut
 }
 
 #[inline(always)]
-fn wanted<const BETWEEN: bool>(sum: f32, from: f32, to: f32) -> bool {
+fn is_selected<const BETWEEN: bool>(sum: f32, from: f32, to: f32) -> bool {
     if BETWEEN { (sum >= from) & (sum <= to) } else { (sum <= from) | (sum >= to) }
 }

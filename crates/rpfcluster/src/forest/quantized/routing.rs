@@ -1,65 +1,68 @@
-//! Narrow rows going down a grown tree by rough sums (`coarse`, `sieve`), and by exact ones where those tell nothing, so
-//! that rows come to the leaves of `project`. Only the rows' numbers are moved.
+//! Routing of narrow rows down a grown tree by quantized dot products.
+//!
+//! Rows within the error bound of a cut are projected exactly, so every row reaches the leaf of exact routing. Only row
+//! ids are moved.
 
 use std::ops::Range;
 
-use crate::forest::projection::fixed_order::{Rows, sum};
-use crate::forest::quantized::grid::CoarseRows;
-use crate::forest::quantized::partition::Sieve;
+use super::grid::QuantizedRows;
+use super::partition::RowPermutation;
+use crate::forest::projection::fixed_order::{RowStorage, sum};
 use crate::forest::tree::{Cursor, Tree};
 use crate::points::Real;
 
-/// The inner nodes of a tree, as a walk needs them.
+/// The inner nodes of a tree, with quantized directions.
 #[derive(Default)]
-pub(crate) struct Steps<R> {
-    /// Directions and cuts, rounded like the rows.
-    rough: Vec<i16>,
+pub(crate) struct QuantizedTree<R> {
+    /// Directions and cuts, quantized as the rows are.
+    nodes: Vec<i16>,
     directions: Vec<R>,
     cuts: Vec<R>,
 }
 
-impl<R: Real> Steps<R> {
+impl<R: Real> QuantizedTree<R> {
     pub fn clear(&mut self) {
-        self.rough.clear();
+        self.nodes.clear();
         self.directions.clear();
         self.cuts.clear();
     }
 
     /// Adds the next inner node.
-    pub fn push(&mut self, coarse: &CoarseRows, direction: &[R], cut: R) {
-        let from = self.rough.len();
-        self.rough.resize(from + coarse.width(), 0);
-        coarse.grid.round_node(direction, cut, &mut self.rough[from..]);
+    pub fn push(&mut self, rows: &QuantizedRows, direction: &[R], cut: R) {
+        let from = self.nodes.len();
+        self.nodes.resize(from + rows.width(), 0);
+        rows.grid.quantize_node(direction, cut, &mut self.nodes[from..]);
         self.directions.extend_from_slice(direction);
         self.cuts.push(cut);
     }
 }
 
-/// The leaves of the rows from `first` on, all at once.
-pub(crate) fn descend<R: Real>(
+/// Writes the leaves of `leaves.len()` rows, beginning with row `first`.
+pub(crate) fn route_rows<R: Real>(
     tree: &Tree,
-    steps: &Steps<R>,
-    coarse: &CoarseRows,
-    rows: &Rows<R>,
-    sieve: &mut Sieve,
-    (first, leaves): (usize, &mut [u32]),
+    nodes: &QuantizedTree<R>,
+    quantized: &QuantizedRows,
+    rows: &RowStorage<R>,
+    permutation: &mut RowPermutation,
+    first: usize,
+    leaves: &mut [u32],
 ) {
     let Some((values, stride)) = rows.dense() else { return };
-    let (width, d) = (coarse.width(), coarse.grid.d());
-    sieve.load(first as u32..(first + leaves.len()) as u32);
+    let (width, d) = (quantized.width(), quantized.grid.d());
+    permutation.load(first as u32..(first + leaves.len()) as u32);
     let mut stack: Vec<(Cursor, Range<usize>)> = vec![(tree.root(), 0..leaves.len())];
     while let Some((at, range)) = stack.pop() {
         if at.is_leaf() {
-            for &id in sieve.ids(range) {
+            for &id in permutation.ids(range) {
                 leaves[id as usize - first] = at.leaf;
             }
             continue;
         }
         let node = at.node as usize;
-        let (direction, cut) = (&steps.directions[node * d..][..d], steps.cuts[node]);
-        let exactly = |row: u32| sum(&values[row as usize * stride..][..d], direction) < cut;
-        let along = &steps.rough[node * width..][..width];
-        let middle = range.start + sieve.divide(coarse, along, &range, exactly);
+        let (direction, cut) = (&nodes.directions[node * d..][..d], nodes.cuts[node]);
+        let is_below = |row: u32| sum(&values[row as usize * stride..][..d], direction) < cut;
+        let quantized_node = &nodes.nodes[node * width..][..width];
+        let middle = range.start + permutation.partition(quantized, quantized_node, &range, is_below);
         if middle < range.end {
             stack.push((tree.right(at), middle..range.end));
         }

@@ -1,4 +1,4 @@
-//! No small data and no parameters make the library panic: it answers or it refuses.
+//! Arbitrary small data and parameters never cause a panic: the library returns a result or an error.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -31,14 +31,7 @@ fn parameters() -> impl Strategy<Value = ForestParams> {
     )
 }
 
-fn walk_through<R: Real>(
-    values: &[R],
-    d: usize,
-    params: &ForestParams,
-    min_node: usize,
-    k: usize,
-    beta1: f64,
-) {
+fn check_all<R: Real>(values: &[R], d: usize, params: &ForestParams, min_node: usize, k: usize, beta1: f64) {
     let n = values.len() / d;
     let Ok(points) = Points::new(&values[..n * d], n, d) else { return };
     let Ok(forest) = Forest::grow(&points, params) else {
@@ -53,16 +46,16 @@ fn walk_through<R: Real>(
         assert!(min_node < params.min_node);
         return;
     };
-    let codes = leaves.adapt(routed);
-    assert_eq!(&codes, leaves.leaf_ids());
+    let ids = leaves.adapt(routed);
+    assert_eq!(&ids, leaves.leaf_ids());
     assert_eq!(leaves.top_k(k, &Silent).is_ok(), k > 0);
-    assert_eq!(leaves.top_k_of(&codes, k, &Silent).is_ok(), k > 0);
+    assert_eq!(leaves.top_k_of(&ids, k, &Silent).is_ok(), k > 0);
     assert_eq!(leaves.sparse(beta1, &Silent).is_ok(), (0.0..=1.0).contains(&beta1));
-    assert!(leaves.degrees().iter().all(|&degree| degree >= 1.0 && degree <= n as f64));
+    assert!(leaves.degrees(&Silent).unwrap().iter().all(|&degree| degree >= 1.0 && degree <= n as f64));
     let x = vec![1.0; n * 2];
     let mut y = vec![0.0; n * 2];
-    leaves.apply(&x, &mut y, 2);
-    leaves.features(&codes);
+    leaves.apply(&x, &mut y, 2, &Silent).unwrap();
+    leaves.features(&ids);
     forest.depths();
     forest.bytes();
 }
@@ -71,7 +64,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
 
     #[test]
-    fn nothing_small_panics(
+    fn arbitrary_small_inputs_do_not_panic(
         values in proptest::collection::vec(number(), 1..80),
         d in 1usize..20,
         params in parameters(),
@@ -79,7 +72,7 @@ proptest! {
         k in 0usize..12,
         beta1 in prop_oneof![0.0..1.0f64, any::<f64>()],
     ) {
-        walk_through(&values, d, &params, min_node, k, beta1);
-        walk_through(&common::to_f32(&values), d, &params, min_node, k, beta1);
+        check_all(&values, d, &params, min_node, k, beta1);
+        check_all(&common::to_f32(&values), d, &params, min_node, k, beta1);
     }
 }

@@ -1,14 +1,14 @@
-//! The door of the library: shapes, values that are not finite, and compressed rows that are not.
+//! Input validation: shapes, non-finite values and CSR arrays.
 #![allow(clippy::unwrap_used)]
 
 use proptest::prelude::*;
 use rpfcluster::{Error, Forest, ForestParams, Points};
 
 #[test]
-fn wrong_shapes_are_refused_with_their_numbers() {
-    let said = Points::new(&[1.0, 2.0, 3.0], 2, 2).unwrap_err();
-    assert_eq!(said, Error::Shape { len: 3, n: 2, d: 2 });
-    assert_eq!(said.to_string(), "3 values do not make 2 rows of 2 columns");
+fn wrong_shapes_are_refused() {
+    let message = Points::new(&[1.0, 2.0, 3.0], 2, 2).unwrap_err();
+    assert_eq!(message, Error::Shape { len: 3, n: 2, d: 2 });
+    assert_eq!(message.to_string(), "3 values do not make 2 rows of 2 columns");
     for (n, d) in [(0, 0), (0, 3), (3, 0)] {
         assert_eq!(Points::<f64>::new(&[], n, d).unwrap_err(), Error::Empty { n, d });
         assert_eq!(Points::<f32>::sparse(&[0], &[], &[], n, d).unwrap_err(), Error::Empty { n, d });
@@ -19,8 +19,8 @@ fn wrong_shapes_are_refused_with_their_numbers() {
 }
 
 #[test]
-fn values_that_are_not_finite_are_named_by_row_and_column() {
-    // Positions on both sides of the blocks of 4,096 the check works in.
+fn non_finite_values_are_reported_by_row_and_column() {
+    // Positions around the boundaries of the blocks of 4,096 values that are checked at once.
     for (n, d) in [(1, 1), (7, 3), (3000, 5)] {
         for at in [0, 1, d, n * d / 2, 4095, 4096, 4097, n * d - 1] {
             if at >= n * d {
@@ -29,7 +29,7 @@ fn values_that_are_not_finite_are_named_by_row_and_column() {
             for wrong in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
                 let mut values = vec![1.5; n * d];
                 values[at] = wrong;
-                // A second one later does not hide the first.
+                // A later one does not hide the first.
                 values[n * d - 1] = wrong;
                 let place = (at / d + 1, at % d + 1);
                 for result in [
@@ -47,8 +47,8 @@ fn values_that_are_not_finite_are_named_by_row_and_column() {
             }
         }
     }
-    let said = Points::new(&[1.0, f64::NAN, 1.0, 1.0], 2, 2).unwrap_err().to_string();
-    assert_eq!(said, "row 1, column 2 is NaN; every value must be finite");
+    let message = Points::new(&[1.0, f64::NAN, 1.0, 1.0], 2, 2).unwrap_err().to_string();
+    assert_eq!(message, "row 1, column 2 is NaN; every value must be finite");
     // Infinities of both signs do not cancel.
     assert!(Points::new(&[f64::INFINITY, f64::NEG_INFINITY], 1, 2).is_err());
     // The largest finite numbers are finite.
@@ -56,7 +56,7 @@ fn values_that_are_not_finite_are_named_by_row_and_column() {
 }
 
 #[test]
-fn sparse_values_that_are_not_finite_are_named_too() {
+fn non_finite_sparse_values_are_reported_by_row_and_column() {
     // Rows 1 and 3 are empty; row 2 holds columns 2 and 5, row 4 column 1.
     let (starts, columns) = ([0, 0, 2, 2, 3], [1, 4, 0]);
     for (at, row, column) in [(0, 2, 2), (1, 2, 5), (2, 4, 1)] {
@@ -70,7 +70,7 @@ fn sparse_values_that_are_not_finite_are_named_too() {
 }
 
 #[test]
-fn rows_that_are_not_compressed_rows_are_refused() {
+fn invalid_csr_arrays_are_refused() {
     let values = [1.0, 2.0, 3.0];
     let good: ([usize; 3], [u32; 3]) = ([0, 2, 3], [0, 3, 1]);
     assert!(Points::sparse(&good.0, &good.1, &values, 2, 4).is_ok());
@@ -91,7 +91,7 @@ fn rows_that_are_not_compressed_rows_are_refused() {
     for (starts, columns) in wrong {
         assert!(Points::sparse(starts, columns, &values, 2, 4).is_err(), "{starts:?} {columns:?}");
     }
-    // More columns than column numbers reach: a table nobody has, and directions nobody could draw.
+    // More columns than 32-bit indices address.
     assert!(Points::sparse(&[0, 0], &[], &[0.0f32; 0], 1, usize::MAX).is_err());
     assert!(Points::sparse(&[0, 0], &[], &[0.0f32; 0], 1, 1 << 40).is_err());
 }
@@ -100,7 +100,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
-    fn any_arrays_are_taken_or_refused(
+    fn arbitrary_arrays_are_accepted_or_refused_without_panic(
         starts in proptest::collection::vec(prop_oneof![0usize..12, Just(usize::MAX)], 0..6),
         columns in proptest::collection::vec(prop_oneof![0u32..6, Just(u32::MAX)], 0..12),
         values in proptest::collection::vec(prop_oneof![-2.0..2.0, Just(f64::NAN), Just(0.0)], 0..12),
