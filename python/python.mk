@@ -7,7 +7,7 @@ PYTHON ?= python3
 PYTHONS ?= $(PYTHON)
 VENV := .venv
 BIN := $(VENV)/bin
-NATIVE_SOURCES := $(shell find crates/rpfcluster crates/rpfcluster-data crates/rpfcluster-rivals crates/rpfcluster-report \
+NATIVE_SOURCES := $(shell find crates/rpfcluster crates/rpfcluster-data crates/rpfcluster-paper crates/rpfcluster-report \
 	crates/rpfcluster-py \( -name '*.rs' -o -name 'Cargo.toml' -o -name 'page*.css' -o -path '*/src/page/*.js' \) \
 	-not -path '*/tests/*') Cargo.toml Cargo.lock
 

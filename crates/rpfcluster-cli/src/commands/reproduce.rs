@@ -4,8 +4,8 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use rpfcluster_data::catalog::{Entry, Scaling};
-use rpfcluster_reproduce::{METHODS, Reproduction, Results};
-use rpfcluster_rivals::DENSE_LIMIT;
+use rpfcluster_paper::reproduce::{METHODS, Reproduction, Results};
+use rpfcluster_paper::rivals::DENSE_LIMIT;
 use serde_json::json;
 
 use crate::args::ReproduceArgs;

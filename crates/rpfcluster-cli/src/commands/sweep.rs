@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use rpfcluster::kernel::LeafMatrix;
 use rpfcluster::spectral::Method;
-use rpfcluster::sweep::{Entry, Sweep, SweepResult, coarse_bandwidths, paper_bandwidths};
 use rpfcluster::{AffinityKind, ForestParams, RpfCluster};
 use rpfcluster_data::{Preparation, Table};
+use rpfcluster_paper::sweep::{Entry, Sweep, SweepResult, coarse_bandwidths, paper_bandwidths};
 use serde_json::{Map, Value, json};
 
 use crate::args::{GridArg, SweepArgs};

@@ -259,7 +259,7 @@ pub(crate) fn by_fingerprint(leaves: &LeafMatrix, observer: &dyn Observer) -> Re
 }
 
 /// An error that says why, when there are fewer different rows than clusters.
-pub(crate) fn check_distinct(leaves: &LeafMatrix, k: usize, observer: &dyn Observer) -> Result<()> {
+pub fn check_distinct(leaves: &LeafMatrix, k: usize, observer: &dyn Observer) -> Result<()> {
     if k > leaves.n() {
         return Err(Error::TooManyClusters { k, distinct: leaves.n() });
     }

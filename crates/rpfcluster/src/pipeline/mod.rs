@@ -14,7 +14,7 @@ mod refit;
 use std::sync::Arc;
 use std::time::Instant;
 
-pub use fit::{Cut, Seconds};
+pub use fit::{Cut, Seconds, check_distinct};
 pub use fitted::Fitted;
 pub(crate) use params::linear_min_node;
 pub use params::{AffinityKind, AffinityParams, RpfCluster};
@@ -122,7 +122,7 @@ fn fit_forest(
 ) -> Result<Fitted> {
     if params.tune && evidence.settings.is_none() {
         let clock = Instant::now();
-        fit::check_distinct(&forest.leaves(), params.k, observer)?;
+        check_distinct(&forest.leaves(), params.k, observer)?;
         evidence.settings = Some(select::choose(&forest, &params, observer)?);
         seconds.tune += clock.elapsed().as_secs_f64();
     }
@@ -141,7 +141,7 @@ fn fit_forest(
         }
     };
     let leaves = Arc::new(forest.leaves_at(setting.min_node)?);
-    fit::check_distinct(&leaves, params.k, observer)?;
+    check_distinct(&leaves, params.k, observer)?;
     let clock = Instant::now();
     let pairs = fit::pairs(&leaves, &setting.affinity, observer)?;
     let affinity = fit::affinity(&leaves, &pairs, &setting.affinity, observer)?;
