@@ -1,8 +1,8 @@
 //! All methods of the paper's section 5 on one table, scored the same way.
 //!
-//! rpfCluster stands here twice, always named: `rpf_label_free` chooses everything without looking at the classes, as
-//! its rivals do; `rpf_best_by_labels` is the paper's protocol, the best of a grid by the known classes, which no user
-//! without classes can repeat.
+//! rpfCluster runs in two forms. `rpf_label_free` chooses everything without the classes, as its rivals do.
+//! `rpf_best_by_labels` is the paper's protocol: the best setting of a grid by the known classes, which a user without
+//! classes cannot repeat.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,25 +11,26 @@ use crate::sweep::{Sweep, SweepResult};
 use rayon::prelude::*;
 use rpfcluster::metrics::Scores;
 use rpfcluster::observe::{Observer, Quiet};
-use rpfcluster::{Error, Forest, ForestParams, Points, Result, RpfCluster};
+use rpfcluster::{Forest, ForestParams, Points, Result, RpfCluster};
 use serde::{Deserialize, Serialize};
 
-use crate::rivals::{ClusterForests, Njw, PaperKMeans};
+use crate::parameter;
+use crate::rivals::{ClusterForests, HartiganWong, Njw};
 
 /// A method of the comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
-    /// Hartigan and Wong's K-means.
+    /// K-means by Hartigan and Wong.
     #[serde(rename = "kmeans")]
     KMeans,
     /// Spectral clustering with the Gaussian kernel.
     Njw,
     /// Cluster Forests.
     Cf,
-    /// rpfCluster as anyone would run it.
+    /// rpfCluster with its own choice of parameters.
     RpfLabelFree,
-    /// rpfCluster by the paper's protocol.
+    /// rpfCluster by the paper's protocol, tuned by the classes.
     RpfBestByLabels,
 }
 
@@ -38,7 +39,7 @@ impl Method {
     pub const ALL: [Method; 5] =
         [Method::KMeans, Method::Njw, Method::Cf, Method::RpfLabelFree, Method::RpfBestByLabels];
 
-    /// The name in results.
+    /// The name in results.json and in JSON output.
     pub fn name(self) -> &'static str {
         match self {
             Method::KMeans => "kmeans",
@@ -49,7 +50,7 @@ impl Method {
         }
     }
 
-    /// The name in a table.
+    /// The name in tables and figures.
     pub fn title(self) -> &'static str {
         match self {
             Method::KMeans => "K-means",
@@ -61,33 +62,33 @@ impl Method {
     }
 }
 
-/// What each method is told; `k` and the seed of its own are replaced by those of the comparison.
+/// The parameters of every method. `k` and `seed` replace those of the single methods.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
     /// K-means.
-    pub kmeans: PaperKMeans,
+    pub kmeans: HartiganWong,
     /// NJW.
     pub njw: Njw,
     /// Cluster Forests.
     pub cf: ClusterForests,
     /// rpfCluster, label-free.
     pub rpf: RpfCluster,
-    /// rpfCluster, the paper's protocol: the grid …
+    /// The grid of the paper's protocol.
     pub sweep: Sweep,
-    /// … the numbers of trees, all taken from one forest …
+    /// The numbers of trees of the paper's protocol, all taken from one forest.
     pub trees: Vec<usize>,
-    /// … and n_s.
+    /// n_s of the paper's protocol: smaller nodes are not split.
     pub min_node: usize,
     /// Number of clusters.
     pub k: usize,
-    /// Everything random follows from it.
+    /// Seed of every method.
     pub seed: u64,
 }
 
 impl Default for Comparison {
     fn default() -> Self {
         Comparison {
-            kmeans: PaperKMeans::default(),
+            kmeans: HartiganWong::default(),
             njw: Njw::default(),
             cf: ClusterForests::default(),
             rpf: RpfCluster::default(),
@@ -100,18 +101,18 @@ impl Default for Comparison {
     }
 }
 
-/// One method's answer.
+/// The result of one method.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// Which method.
+    /// The method.
     pub method: Method,
-    /// One label a row.
+    /// One label per row.
     pub labels: Vec<u32>,
-    /// Against the known classes.
+    /// Scores against the known classes.
     pub scores: Scores,
-    /// How long it took.
+    /// Seconds of wall-clock time.
     pub seconds: f64,
-    /// What a reader should know beside the figures (landmarks used, setting chosen).
+    /// Landmarks used or setting chosen; often empty.
     pub note: String,
 }
 
@@ -130,7 +131,7 @@ impl Comparison {
         let landmarks = |used: Option<usize>| used.map_or(String::new(), |m| format!("{m} landmarks"));
         let (labels, note) = match method {
             Method::KMeans => {
-                let fit = PaperKMeans { k, seed, ..self.kmeans.clone() }.fit(data, d, observer)?;
+                let fit = HartiganWong { k, seed, ..self.kmeans.clone() }.fit(data, d, observer)?;
                 (fit.labels, String::new())
             }
             Method::Njw => {
@@ -172,7 +173,7 @@ impl Comparison {
         };
         let forest = Forest::grow(points.observed(observer), &params)?;
         let sweep = Sweep { k: self.k, seed: self.seed, ..self.sweep.clone() };
-        // Side by side: one forest, of which the smaller numbers of trees are the first ones.
+        // One forest serves all: a smaller number of trees is its first ones.
         let quiet = Quiet(observer);
         let searched: Result<Vec<Option<Found>>> = self
             .trees
@@ -186,15 +187,12 @@ impl Comparison {
             let key = |f: &Found| (f.scores.rho_c, f.scores.ari);
             if key(&next) > key(&best) { next } else { best }
         });
-        best.map(|best| (best.labels, best.note)).ok_or_else(|| Error::Parameter {
-            name: "trees",
-            value: "none".into(),
-            expected: "at least one number".into(),
-        })
+        best.map(|best| (best.labels, best.note))
+            .ok_or_else(|| parameter("trees", "none", "at least one number"))
     }
 }
 
-/// The best setting by the known classes of one number of trees.
+/// The best setting by the known classes for one number of trees.
 struct Found {
     scores: Scores,
     labels: Vec<u32>,
@@ -211,16 +209,4 @@ fn found(trees: usize, result: &SweepResult) -> Option<Found> {
         note.push_str(&format!("; beta1 {} left out for memory", left.join(", ")));
     }
     Some(Found { scores: *result.scores_of(at)?, labels: result.labels_of(at).to_vec(), note })
-}
-
-/// Runs the named methods one after the other; a method that fails has its error in its place.
-pub fn compare(
-    comparison: &Comparison,
-    methods: &[Method],
-    data: &[f64],
-    d: usize,
-    classes: &[u32],
-    observer: &dyn Observer,
-) -> Vec<(Method, Result<Answer>)> {
-    methods.iter().map(|m| (*m, comparison.run(*m, data, d, classes, observer))).collect()
 }

@@ -1,4 +1,4 @@
-//! A small reproduction from beginning to end: what is written, what is resumed, what a bad file does.
+//! A small reproduction end to end: the files it writes, resumption, and damaged input.
 #![allow(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -10,10 +10,9 @@ use std::sync::Mutex;
 
 use rpfcluster_paper::reproduce::{Progress, Reproduction, Step, paper_results};
 
-/// The data folder, when there is one.
+/// The data folder: `RPF_DATA`, or `shared/data` beside the workspace.
 fn data() -> Option<PathBuf> {
     let named = std::env::var_os("RPF_DATA").map(PathBuf::from);
-    // Beside the workspace, or one folder further up.
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let beside = [root.join("../shared/data"), root.join("../../shared/data")];
     let found = named.into_iter().chain(beside).find(|p| p.join("iris/iris.data").is_file());
@@ -46,7 +45,7 @@ fn small(data: &Path, out: &Path) -> Reproduction {
 }
 
 #[test]
-fn everything_is_written_and_a_second_run_takes_it_up() {
+fn all_files_are_written_and_a_second_run_reuses_every_unit() {
     let Some(data) = data() else { return };
     let out = tempfile::tempdir().unwrap();
     let watch = Watch::default();
@@ -85,16 +84,16 @@ fn everything_is_written_and_a_second_run_takes_it_up() {
     let page = std::fs::read_to_string(out.path().join("report.html")).unwrap();
     assert!(!page.contains("src=\"http") && !page.contains("href=\"http") && page.contains("label-free"));
 
-    // The second run reads every unit; the times, which would differ, are the same.
+    // Equal times show that the second run read every unit.
     let again = small(&data, out.path()).run(&rpfcluster::Silent).unwrap();
     assert_eq!(first, again);
-    // A unit cut off in the middle is run again.
+    // A truncated unit is run again.
     let unit = out.path().join("units/quick-iris-raw-kmeans-0.json");
     std::fs::write(&unit, "{\"version\"").unwrap();
     small(&data, out.path()).run(&rpfcluster::Silent).unwrap();
     let whole = std::fs::read_to_string(&unit).unwrap();
     assert!(whole.contains("rho_c"));
-    // So is one of another protocol.
+    // So is a unit of another protocol.
     let mut other: serde_json::Value = serde_json::from_str(&whole).unwrap();
     other["protocol"] = "0".into();
     other["seconds"] = 1e6.into();
@@ -107,7 +106,7 @@ fn everything_is_written_and_a_second_run_takes_it_up() {
 }
 
 #[test]
-fn one_bad_file_is_named_with_its_digest_and_loses_nothing_else() {
+fn damaged_file_is_reported_with_its_digest_and_other_sets_still_run() {
     let Some(data) = data() else { return };
     let (copy, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     for (set, file) in [("iris", "iris.data"), ("soybean", "soybean-small.data")] {
@@ -131,7 +130,7 @@ fn one_bad_file_is_named_with_its_digest_and_loses_nothing_else() {
 }
 
 #[test]
-fn an_unknown_set_is_refused_before_anything_runs() {
+fn unknown_set_is_refused_before_anything_runs() {
     let request = Reproduction { only: vec!["irsi".into()], ..Default::default() };
     assert!(request.run(&rpfcluster::Silent).unwrap_err().to_string().contains("iris"));
     let request = Reproduction { only: vec!["rs".into()], ..Default::default() };

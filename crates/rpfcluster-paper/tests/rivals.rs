@@ -1,4 +1,4 @@
-//! The rivals on answers that are known.
+//! The rivals on data whose clusters are known.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail loudly, like the tests")]
 
 use rpfcluster::Silent;
@@ -6,7 +6,7 @@ use rpfcluster::kmeans::KMeans;
 use rpfcluster::metrics::Scores;
 use rpfcluster_data::shapes::Shape;
 use rpfcluster_paper::compare::{Comparison, Method};
-use rpfcluster_paper::rivals::{Bandwidth, ClusterForests, Gaussian, HartiganWong, Njw, PaperKMeans, kappa};
+use rpfcluster_paper::rivals::{Bandwidth, ClusterForests, Gaussian, HartiganWong, Njw, kappa};
 
 fn iris() -> (Vec<f64>, Vec<u32>) {
     let table = rpfcluster_data::iris().unwrap();
@@ -28,15 +28,15 @@ fn separable() -> (Vec<f64>, Vec<u32>) {
     (values, classes)
 }
 
-/// The paper's figures for the Gaussian kernel are 12 errors. Normalised cuts of the kernel as it is, ones on its
-/// diagonal, give exactly them at some bandwidth close to 0.36.
+/// The paper's scores for the Gaussian kernel correspond to 12 errors. Normalised cuts of the kernel with ones on its
+/// diagonal have exactly these scores at a bandwidth near 0.36.
 #[test]
-fn the_gaussian_kernel_on_iris_gives_the_papers_figures() {
+fn gaussian_kernel_on_iris_has_the_papers_scores() {
     use rpfcluster::spectral::{Method, SpectralParams, cluster};
     let (values, classes) = iris();
     let params = SpectralParams { k: 3, method: Method::Ncut, ..Default::default() };
     let found = (40..70).map(|i| 0.25 + 0.002 * f64::from(i)).any(|sigma| {
-        let kernel = Gaussian::new(&values, 4, sigma).unwrap().with_unit_diagonal().dense();
+        let kernel = Gaussian::new(&values, 4, sigma).unwrap().with_unit_diagonal().dense(&Silent).unwrap();
         let scores = Scores::new(&cluster(&kernel, &params, &Silent).unwrap().0, &classes).unwrap();
         (scores.rho_c - 92.0).abs() < 0.005 && (scores.rho_r - 90.55).abs() < 0.01
     });
@@ -44,7 +44,7 @@ fn the_gaussian_kernel_on_iris_gives_the_papers_figures() {
 }
 
 #[test]
-fn separable_clusters_are_found_by_every_method() {
+fn every_method_finds_separated_clusters() {
     let (values, classes) = separable();
     let comparison = Comparison { k: 3, ..Default::default() };
     for method in Method::ALL {
@@ -58,10 +58,10 @@ fn separable_clusters_are_found_by_every_method() {
 }
 
 #[test]
-fn hartigan_wong_reaches_lloyds_optimum_and_is_never_worse_from_the_same_start() {
+fn hartigan_wong_inertia_is_never_above_lloyds_from_the_same_start() {
     let (values, _) = separable();
     let lloyd = KMeans { k: 3, restarts: 50, ..Default::default() }.fit(&values, 3, &Silent).unwrap();
-    let paper = PaperKMeans { k: 3, ..Default::default() }.fit(&values, 3, &Silent).unwrap();
+    let paper = HartiganWong { k: 3, ..Default::default() }.fit(&values, 3, &Silent).unwrap();
     assert!((paper.inertia - lloyd.inertia).abs() <= 1e-9 * lloyd.inertia);
     let (values, _) = iris();
     for seed in 0..20 {
@@ -76,7 +76,7 @@ fn hartigan_wong_reaches_lloyds_optimum_and_is_never_worse_from_the_same_start()
 }
 
 #[test]
-fn kappa_never_rises_during_pursuit_and_is_what_its_definition_says() {
+fn kappa_decreases_with_every_step_and_matches_its_definition() {
     let (values, _) = iris();
     for seed in 0..20 {
         let forest = ClusterForests { k: 3, instances: 20, seed, ..Default::default() };
@@ -87,7 +87,7 @@ fn kappa_never_rises_during_pursuit_and_is_what_its_definition_says() {
             let mut seen = instance.features.clone();
             seen.sort_unstable();
             seen.dedup();
-            assert_eq!(seen.len(), instance.features.len(), "a feature came twice");
+            assert_eq!(seen.len(), instance.features.len(), "a feature was added twice");
             let part: Vec<f64> =
                 values.chunks_exact(4).flat_map(|r| instance.features.iter().map(|f| r[*f])).collect();
             let again = kappa(&part, instance.features.len(), &instance.labels, &instance.centers);
@@ -97,7 +97,7 @@ fn kappa_never_rises_during_pursuit_and_is_what_its_definition_says() {
 }
 
 #[test]
-fn cluster_forests_are_the_same_for_any_number_of_threads() {
+fn cluster_forests_do_not_depend_on_thread_count() {
     let (values, _) = iris();
     let run = |threads| {
         let forest = ClusterForests { k: 3, instances: 30, ..Default::default() };
@@ -109,8 +109,8 @@ fn cluster_forests_are_the_same_for_any_number_of_threads() {
 }
 
 #[test]
-fn njw_separates_moons_and_rings_where_k_means_cannot() {
-    // On few points the outermost of three rings is so thin that its local scale reaches the next one.
+fn njw_separates_moons_and_rings_and_k_means_does_not() {
+    // With few points the outermost ring is so sparse that its local scale reaches the next ring.
     for (name, n) in [("moons", 400), ("rings", 1000)] {
         let shape = Shape::ALL.into_iter().find(|s| s.name() == name).unwrap();
         let mut solved = 0;
@@ -118,7 +118,7 @@ fn njw_separates_moons_and_rings_where_k_means_cannot() {
             let made = shape.generate(n, seed);
             let fit = Njw { k: shape.k(), ..Default::default() }.fit(&made.values, made.d, &Silent).unwrap();
             solved += usize::from(Scores::new(&fit.labels, &made.labels).unwrap().ari > 0.98);
-            let means = PaperKMeans { k: shape.k(), restarts: 10, ..Default::default() };
+            let means = HartiganWong { k: shape.k(), restarts: 10, ..Default::default() };
             let means = means.fit(&made.values, made.d, &Silent).unwrap();
             assert!(Scores::new(&means.labels, &made.labels).unwrap().ari < 0.9);
         }
@@ -126,9 +126,8 @@ fn njw_separates_moons_and_rings_where_k_means_cannot() {
     }
 }
 
-/// Landmarks everywhere, or none: the same clusters, and the result says which it was.
 #[test]
-fn landmarks_are_said_and_find_the_same_clusters() {
+fn landmarks_find_the_same_clusters_and_are_reported() {
     let (values, classes) = separable();
     let njw =
         Njw { k: 3, dense_limit: 50, landmarks: 60, ..Default::default() }.fit(&values, 3, &Silent).unwrap();
@@ -141,11 +140,12 @@ fn landmarks_are_said_and_find_the_same_clusters() {
 }
 
 #[test]
-fn the_held_matrix_is_the_kernel() {
+fn dense_matrix_equals_the_kernel() {
     use rpfcluster::affinity::Affinity;
     let (values, _) = iris();
-    for kernel in [Gaussian::new(&values, 4, 0.7).unwrap(), Gaussian::local(&values, 4, 7).unwrap()] {
-        let dense = kernel.dense();
+    for kernel in [Gaussian::new(&values, 4, 0.7).unwrap(), Gaussian::local(&values, 4, 7, &Silent).unwrap()]
+    {
+        let dense = kernel.dense(&Silent).unwrap();
         let x: Vec<f64> = (0..150 * 6).map(|i| f64::from(i % 11) - 5.0).collect();
         let (mut y, mut z) = (vec![0.0; 900], vec![0.0; 900]);
         kernel.apply(&x, &mut y, 6);
@@ -161,36 +161,36 @@ fn the_held_matrix_is_the_kernel() {
 }
 
 #[test]
-fn bad_input_is_named() {
-    let twins = vec![1.0; 40];
-    assert!(Njw { k: 2, ..Default::default() }.fit(&twins, 1, &Silent).is_err());
-    assert!(ClusterForests { k: 2, ..Default::default() }.fit(&twins, 1, &Silent).is_err());
+fn invalid_input_is_refused() {
+    let duplicates = vec![1.0; 40];
+    assert!(Njw { k: 2, ..Default::default() }.fit(&duplicates, 1, &Silent).is_err());
+    assert!(ClusterForests { k: 2, ..Default::default() }.fit(&duplicates, 1, &Silent).is_err());
     assert!(Njw { k: 2, ..Default::default() }.fit(&[1.0, f64::NAN], 1, &Silent).is_err());
     assert!(Njw { k: 5, ..Default::default() }.fit(&[1.0, 2.0], 1, &Silent).is_err());
     assert!(ClusterForests { beta1: 2.0, ..Default::default() }.validate().is_err());
     assert!(Njw { bandwidth: Bandwidth::Fixed { sigma: 0.0 }, ..Default::default() }.validate().is_err());
-    assert!(PaperKMeans { restarts: 0, ..Default::default() }.validate().is_err());
+    assert!(HartiganWong { restarts: 0, ..Default::default() }.validate().is_err());
 }
 
-/// Says stop after being asked so many times.
-struct StopAfter(std::sync::atomic::AtomicUsize);
+/// Cancels after so many checks.
+struct CancelAfter(std::sync::atomic::AtomicUsize);
 
-impl rpfcluster::Observer for StopAfter {
+impl rpfcluster::Observer for CancelAfter {
     fn cancelled(&self) -> bool {
         use std::sync::atomic::Ordering::Relaxed;
         self.0.fetch_update(Relaxed, Relaxed, |left| Some(left.saturating_sub(1))) == Ok(0)
     }
 }
 
-/// Whenever it is asked to stop a rival stops, and never takes an unfinished matrix for the data's fault.
+/// A cancelled rival returns `Cancelled` or its full result, never an error about the data.
 #[test]
-fn rivals_stop_when_asked() {
+fn cancelled_rivals_return_cancelled() {
     let (values, _) = iris();
     let bandwidths =
         [Bandwidth::Local { neighbor: 7 }, Bandwidth::Search { tried: 3 }, Bandwidth::Fixed { sigma: 0.7 }];
     let mut stopped = 0;
-    for asked in [0, 1, 10, 100, 140, 160, 200, 290, 310, 600] {
-        let after = || StopAfter(asked.into());
+    for checks in [0, 1, 10, 100, 140, 160, 200, 290, 310, 600] {
+        let after = || CancelAfter(checks.into());
         let mut ends = Vec::new();
         for dense_limit in [1000, 50] {
             for bandwidth in bandwidths {
@@ -206,7 +206,7 @@ fn rivals_stop_when_asked() {
             ends.push(forests.fit(&values, 4, &after()).map(|f| f == whole));
         }
         for end in ends {
-            assert!(matches!(end, Ok(true) | Err(rpfcluster::Error::Cancelled)), "after {asked}: {end:?}");
+            assert!(matches!(end, Ok(true) | Err(rpfcluster::Error::Cancelled)), "after {checks}: {end:?}");
             stopped += usize::from(end.is_err());
         }
     }

@@ -1,4 +1,4 @@
-//! The search over thresholds and bandwidths against single runs and against itself.
+//! The grid search against single settings, and refined against complete.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail loudly, like the tests")]
 
 use std::sync::Arc;
@@ -19,9 +19,9 @@ fn three_clouds(n: usize, apart: f64) -> (Arc<LeafMatrix>, Vec<u32>) {
     (Arc::new(Forest::grow(&points, &params).unwrap().leaves()), classes)
 }
 
-/// Every setting of the search gives the labels that the same setting gives alone, solved densely.
+/// The single setting is solved densely, without a warm start.
 #[test]
-fn a_setting_of_the_search_is_that_setting_alone() {
+fn labels_of_a_setting_equal_those_of_the_setting_alone() {
     let (leaves, _) = three_clouds(150, 9.0);
     let sweep = Sweep { k: 3, beta1: vec![0.0, 0.2], tolerance: 1e-8, ..Default::default() };
     let found = sweep.run(&leaves, None, &Silent).unwrap();
@@ -36,12 +36,12 @@ fn a_setting_of_the_search_is_that_setting_alone() {
         same += usize::from(labels == found.labels_of(at));
     }
     assert!(found.entries.iter().all(|e| e.converged));
-    // A row on the very border may fall to either side by rounding.
+    // A row on the border of two clusters may fall to either side by rounding.
     assert!(same * 20 >= found.entries.len() * 19, "{same} of {}", found.entries.len());
 }
 
 #[test]
-fn the_papers_whole_grid_runs_and_picks_well() {
+fn picks_from_the_papers_grid_recover_separated_clouds() {
     let (leaves, classes) = three_clouds(150, 6.0);
     let sweep = Sweep { k: 3, beta2: paper_bandwidths(), ..Default::default() };
     let found = sweep.run(&leaves, Some(&classes), &Silent).unwrap();
@@ -57,10 +57,9 @@ fn the_papers_whole_grid_runs_and_picks_well() {
     }
 }
 
-/// Looking between two bandwidths only where their labels differ finds what solving all of them finds, in far fewer
-/// solves; and labels that were taken over are those of a bandwidth solved on either side.
+/// Bisection finds as good a setting in fewer than half the solves, and reused labels are those of a solved bandwidth.
 #[test]
-fn a_refined_search_finds_what_the_whole_finds() {
+fn refined_search_scores_like_the_complete_search() {
     let (leaves, classes) = three_clouds(150, 4.0);
     let whole =
         Sweep { k: 3, beta2: paper_bandwidths().into_iter().step_by(10).collect(), ..Default::default() };
@@ -80,7 +79,7 @@ fn a_refined_search_finds_what_the_whole_finds() {
 }
 
 #[test]
-fn a_refined_search_does_not_depend_on_threads_and_hears_a_cancel() {
+fn refined_search_does_not_depend_on_thread_count_and_can_be_cancelled() {
     let (leaves, classes) = three_clouds(120, 4.0);
     let sweep = Sweep { k: 3, refine: true, ..Default::default() };
     let run = |threads| {
@@ -99,7 +98,7 @@ fn a_refined_search_does_not_depend_on_threads_and_hears_a_cancel() {
 }
 
 #[test]
-fn the_number_of_threads_changes_nothing() {
+fn complete_search_does_not_depend_on_thread_count() {
     let (leaves, classes) = three_clouds(120, 4.0);
     let sweep =
         Sweep { k: 3, beta2: paper_bandwidths().into_iter().step_by(20).collect(), ..Default::default() };
@@ -112,7 +111,7 @@ fn the_number_of_threads_changes_nothing() {
 }
 
 #[test]
-fn thresholds_that_would_not_fit_are_left_out_and_said() {
+fn thresholds_with_too_many_pairs_are_left_out_and_reported() {
     let (leaves, _) = three_clouds(150, 6.0);
     let sweep = Sweep { k: 3, most_pairs: 10_000, methods: vec![Method::Kway], ..Default::default() };
     let found = sweep.run(&leaves, None, &Silent).unwrap();
@@ -121,7 +120,7 @@ fn thresholds_that_would_not_fit_are_left_out_and_said() {
 }
 
 #[test]
-fn bad_grids_are_named() {
+fn invalid_grids_are_refused_by_name() {
     let (leaves, classes) = three_clouds(60, 6.0);
     let refused = |sweep: Sweep| sweep.run(&leaves, None, &Silent).unwrap_err().to_string();
     assert!(refused(Sweep { beta2: vec![], ..Default::default() }).contains("grid"));

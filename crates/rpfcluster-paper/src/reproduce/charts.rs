@@ -1,14 +1,14 @@
-//! The paper's two bar charts: groups of bars by data set, one colour a method, spread as whiskers.
+//! The paper's bar charts: a group of bars per data set, a colour per method, the standard deviation as whiskers.
 //!
-//! Colours are Okabe and Ito's, told apart by readers of any colour vision; the legend names them in the same order
-//! as the bars. The majority baseline is a line over each group: bars that do not pass it say nothing.
+//! The colours are those of Okabe and Ito (2008), distinguishable with any colour vision; the legend lists them in the
+//! order of the bars. A line over each group marks the majority baseline, the score of a single cluster.
 
 use crate::compare::Method;
 use rpfcluster_report::figures::{Bar, BarChart, BarGroup};
 
 use super::results::{DataSet, Results, SKEWED, Statistic};
 
-/// Which score a chart shows.
+/// The score of a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Metric {
     /// Clustering accuracy.
@@ -41,7 +41,7 @@ impl Metric {
         })
     }
 
-    /// What stands at the axis, and its top.
+    /// The label of the axis and its maximum.
     fn axis(self) -> (&'static str, f64) {
         match self {
             Metric::RhoC | Metric::RhoR => ("percent", 100.0),
@@ -61,7 +61,7 @@ pub fn colour(method: Method) -> &'static str {
     }
 }
 
-/// One chart, the paper's preparation.
+/// The chart of one score, data prepared as in the paper.
 ///
 /// ```
 /// use rpfcluster_report::figures::bars;

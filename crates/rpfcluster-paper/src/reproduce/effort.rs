@@ -1,36 +1,36 @@
-//! How much work a reproduction does: the paper's protocol in full, or a coarse run of a few minutes.
+//! The parameters of every method in a reproduction: the paper's protocol, or a coarse run of a few minutes.
 
 use crate::compare::Comparison;
 use crate::compare::Method;
-use crate::rivals::{ClusterForests, PaperKMeans};
+use crate::rivals::{ClusterForests, HartiganWong};
 use crate::sweep::{Sweep, coarse_bandwidths, medium_bandwidths, paper_bandwidths};
 use rpfcluster_data::catalog::Entry;
 
 use super::unit::Unit;
 
-/// Sets up to this many rows get every bandwidth of the paper in a full run.
+/// Most rows of a data set on which a full run searches all 2,090 bandwidths of the paper.
 const WHOLE_GRID: usize = 300;
-/// Sets up to this many get 140 of them; larger ones the coarse grid.
+/// Most rows of a data set on which a full run searches 140 bandwidths; larger ones get the coarse grid of 18.
 const MEDIUM_GRID: usize = 1000;
-/// Raised when the same parameters mean other work, so that older units are run again.
+/// Version of the protocol. Raise it when the same parameters give other results, so that older units are run again.
 const PROTOCOL: u32 = 2;
-/// Rows from which on a quick run does less.
+/// Rows above which a quick run takes fewer seeds, restarts and instances.
 const LARGE: usize = 1000;
 
-/// What is run, and how thoroughly.
+/// The extent of a reproduction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Effort {
     /// Whether this is the coarse run.
     pub quick: bool,
-    /// Seeds 0, 1, ….
+    /// The number of seeds, 0, 1, ….
     pub seeds: usize,
-    /// The same on sets of more than 1,000 rows.
+    /// The number of seeds on data sets of more than 1,000 rows.
     pub large_seeds: usize,
     /// The numbers of trees the best-by-labels search chooses from.
     pub trees: Vec<usize>,
-    /// Pairs the search may hold; smaller thresholds that would keep more are left out.
+    /// Most pairs the search may hold; thresholds that could keep more are left out.
     pub most_pairs: usize,
-    /// Threads; `None` is one per core.
+    /// The number of threads; `None` means one per core.
     pub threads: Option<usize>,
 }
 
@@ -59,13 +59,13 @@ impl Effort {
         }
     }
 
-    /// The word for it in files.
+    /// The name in file names and results.
     pub fn name(&self) -> &'static str {
         if self.quick { "quick" } else { "full" }
     }
 
-    /// The units of one data set: each preparation, method and seed. Where the paper prepared nothing, its preparation
-    /// is the raw data and is not run twice.
+    /// The units of one data set: each preparation, method and seed. Where the paper standardises nothing, its
+    /// preparation is the raw data and is not run twice.
     pub fn units(&self, entry: &Entry) -> Vec<Unit> {
         let mut units = Vec::new();
         let seeds = if entry.n > LARGE { self.large_seeds } else { self.seeds };
@@ -94,12 +94,12 @@ impl Effort {
         }
     }
 
-    /// What each method is told on this set.
+    /// The parameters of every method on this data set.
     pub fn comparison(&self, entry: &Entry, seed: u64) -> Comparison {
         let large = entry.n > LARGE;
         Comparison {
-            // On the larger sets a hundred restarts find what twenty find.
-            kmeans: PaperKMeans {
+            // On the larger sets 20 restarts find the same minimum as 100.
+            kmeans: HartiganWong {
                 restarts: if self.quick && large { 20 } else { 100 },
                 ..Default::default()
             },
@@ -126,26 +126,27 @@ impl Effort {
         }
     }
 
-    /// A digest of what a unit's method is told: a file of another protocol is not taken up.
+    /// A digest of the parameters of a unit's method; a result of another protocol is not reused.
     pub fn protocol(&self, entry: &Entry, unit: &Unit) -> String {
-        let told = Comparison { rpf: rpfcluster::RpfCluster::default(), ..self.comparison(entry, unit.seed) };
+        let params =
+            Comparison { rpf: rpfcluster::RpfCluster::default(), ..self.comparison(entry, unit.seed) };
         let own = match unit.method {
-            Method::KMeans => format!("{:?}", told.kmeans),
-            Method::Njw => format!("{:?}", told.njw),
-            Method::Cf => format!("{:?}", told.cf),
+            Method::KMeans => format!("{:?}", params.kmeans),
+            Method::Njw => format!("{:?}", params.njw),
+            Method::Cf => format!("{:?}", params.cf),
             // The number of threads changes no label.
-            Method::RpfLabelFree => format!("{:?}", told.rpf),
-            Method::RpfBestByLabels => format!("{:?} {:?} {}", told.sweep, told.trees, told.min_node),
+            Method::RpfLabelFree => format!("{:?}", params.rpf),
+            Method::RpfBestByLabels => format!("{:?} {:?} {}", params.sweep, params.trees, params.min_node),
         };
-        let text = format!("{PROTOCOL} {} {} {own}", told.k, told.seed);
-        // FNV-1a, 64 bits: nobody forges a unit, it only has to differ.
+        let text = format!("{PROTOCOL} {} {} {own}", params.k, params.seed);
+        // FNV-1a, 64 bits: the digest only has to differ, nobody forges a unit.
         let digest = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         });
         format!("{digest:016x}")
     }
 
-    /// Very roughly, seconds; only used to say how much is left.
+    /// Expected seconds, a rough estimate that only serves the display of the time left.
     fn cost(&self, entry: &Entry, method: Method) -> f64 {
         let n = entry.n as f64 / 1000.0;
         let d = entry.d as f64;
@@ -154,7 +155,7 @@ impl Effort {
             Method::Njw => 0.02 + n * n * (0.02 + 0.001 * d),
             Method::Cf => 0.3 + 0.5 * n,
             Method::RpfLabelFree => 0.1 + 0.5 * n,
-            // A fine grid is refined, not searched whole: it costs a few times the coarse one.
+            // A fine grid is refined, so it costs a few times the coarse one, not a hundred times.
             Method::RpfBestByLabels => {
                 let fine = if self.bandwidths(entry.n).len() > coarse_bandwidths().len() { 3.0 } else { 1.0 };
                 self.trees.len() as f64 * fine * (0.2 + 0.5 * n)
@@ -169,7 +170,7 @@ mod tests {
     use rpfcluster_data::catalog::find;
 
     #[test]
-    fn the_digest_follows_what_a_method_is_told_and_nothing_else() {
+    fn digest_depends_on_the_parameters_of_the_method_alone() {
         let iris = find("iris").unwrap_or_else(|e| unreachable!("{e}"));
         let effort = Effort::full();
         let digests = |effort: &Effort| -> Vec<String> {

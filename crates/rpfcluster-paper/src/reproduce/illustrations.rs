@@ -1,4 +1,4 @@
-//! The paper's two illustrations: the kernels of the Iris data side by side, and nine points on a line.
+//! The paper's two small examples (section 5.1): two kernels of the Iris data, and nine points on a line.
 
 use std::sync::Arc;
 
@@ -13,27 +13,27 @@ use serde::Serialize;
 
 use super::Result;
 
-/// The paper's figures on Iris, rho_c and rho_r: rpf-kernel, Gaussian kernel.
+/// The paper's scores on Iris, (rho_c, rho_r): rpf-kernel, Gaussian kernel.
 pub const PAPER_IRIS: [(f64, f64); 2] = [(96.67, 94.95), (92.00, 90.55)];
 
-/// The paper's matrix of nine points has these similarities between neighbours.
+/// Similarities of neighbours among the paper's nine points.
 const CHAIN: [f64; 8] = [0.9, 0.9, 0.9, 0.3, 0.9, 0.9, 0.9, 0.9];
 
-/// The eigenvector as the paper prints it.
+/// The eigenvector printed in the paper.
 pub const PAPER_VECTOR: [f64; 9] = [0.340, 0.469, 0.392, 0.219, -0.098, -0.249, -0.351, -0.419, -0.304];
 
-/// Nine points on a line, two clusters.
+/// The example of nine points on a line in two clusters.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NinePoints {
-    /// `D^1/2 u2` to unit length, which is the vector the paper prints.
+    /// `D^1/2 u2` scaled to unit length, the vector the paper prints.
     pub vector: Vec<f64>,
-    /// The paper's.
+    /// The vector printed in the paper.
     pub paper: Vec<f64>,
     /// The two clusters.
     pub labels: Vec<u32>,
 }
 
-/// The example of the paper's section 5.1.2, computed.
+/// Computes the example of the paper's section 5.1.2.
 ///
 /// ```
 /// let found = rpfcluster_paper::reproduce::nine_points()?;
@@ -60,22 +60,22 @@ pub fn nine_points() -> Result<NinePoints> {
     Ok(NinePoints { vector, paper: PAPER_VECTOR.to_vec(), labels })
 }
 
-/// The Iris data under both kernels.
+/// Normalised cuts of the Iris data with both kernels.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct IrisExample {
-    /// The bandwidth of the Gaussian kernel at which the cuts are closest to the paper's figures; that of the picture.
+    /// The Gaussian bandwidth whose scores are closest to the paper's; the heat map shows it.
     pub sigma: f64,
-    /// The scores there.
+    /// The scores at `sigma`.
     pub gaussian: Scores,
-    /// The bandwidth of the highest rho_c by the species.
+    /// The Gaussian bandwidth of the highest rho_c by species.
     pub best_sigma: f64,
-    /// The scores there: what the paper's search would have given its rival.
+    /// The scores at `best_sigma`: the Gaussian kernel tuned by species, as the paper tunes the rpf-kernel.
     pub gaussian_best: Scores,
-    /// The rpf-kernel's: the best of the coarse grid by the species.
+    /// The rpf-kernel, the best setting of the coarse grid by species.
     pub rpf: Scores,
-    /// The rpf-kernel's, chosen without looking at the species.
+    /// The rpf-kernel, the setting chosen without species.
     pub rpf_label_free: Scores,
-    /// Species and rows.
+    /// The species with their numbers of rows.
     pub species: Vec<(String, usize)>,
     #[serde(skip)]
     gaussian_matrix: Vec<f64>,
@@ -95,7 +95,7 @@ pub struct Illustrations {
 }
 
 impl Illustrations {
-    /// Computes both; the Iris data is the embedded copy, so no file is needed.
+    /// Computes both examples; the Iris data is embedded, so no file is needed.
     pub fn make() -> Result<Self> {
         let iris = iris_example()?;
         let groups: Vec<Group> =
@@ -108,7 +108,7 @@ impl Illustrations {
         Ok(Illustrations { nine_points: nine_points()?, iris, heat_maps })
     }
 
-    /// The two kernels of the Iris data as heat maps beside each other, an SVG.
+    /// Heat maps of the two kernels of the Iris data, as one SVG.
     pub fn heat_maps(&self) -> &str {
         &self.heat_maps
     }
@@ -118,7 +118,7 @@ impl Illustrations {
         vec![("iris-kernels.svg", self.heat_maps.clone()), ("nine-points.svg", self.line())]
     }
 
-    /// The nine points and their components of the eigenvector.
+    /// The components of the eigenvector at the nine points, as an SVG.
     fn line(&self) -> String {
         use std::fmt::Write;
         let mut out = String::from(
@@ -149,7 +149,7 @@ fn iris_example() -> Result<IrisExample> {
     let params = SpectralParams { k: 3, method: Method::Ncut, ..Default::default() };
     for step in 0..400 {
         let sigma = 0.25 + 0.002 * f64::from(step);
-        let kernel = Gaussian::new(&data, d, sigma)?.with_unit_diagonal().dense();
+        let kernel = Gaussian::new(&data, d, sigma)?.with_unit_diagonal().dense(&Silent)?;
         tried.push((sigma, Scores::new(&cluster(&kernel, &params, &Silent)?.0, &labels.codes)?));
     }
     let off = |s: &Scores| (s.rho_c - PAPER_IRIS[1].0).abs() + (s.rho_r - PAPER_IRIS[1].1).abs();

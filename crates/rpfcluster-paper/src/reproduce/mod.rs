@@ -1,10 +1,17 @@
-//! The paper's section 5, run again: eleven public data sets and Iris, five methods, tables, figures, a report.
+//! The paper's section 5, repeated: eleven public data sets and Iris, five methods, tables, figures, a report.
 //!
-//! Work is cut into units (data set, preparation, method, seed), each written to the output folder as soon as it is
-//! done: an interrupted run goes on where it stopped, and one set that fails loses nothing else. Everything shown is
-//! made from the units at the end. `effort` what each method is told, `unit` one run, `pace` the time left, `results` means and spreads,
-//! `tables` CSV, `charts` the bars, `illustrate` the two small examples, `report` the page, `markdown` the
-//! comparison with what the paper states.
+//! A run consists of units: one data set, preparation, method and seed. Each unit is written to the output folder as
+//! soon as it is done, so an interrupted run resumes where it stopped, and a data set that fails does not affect the
+//! others. All tables and figures are made from the units at the end.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `effort` | the parameters of every method, full or quick |
+//! | `unit` | one run and its file |
+//! | `pace` | the estimate of the remaining time |
+//! | `results` | means and standard deviations, `results.json` |
+//! | `tables`, `charts`, `illustrations` | CSV tables, bar charts, the paper's two small examples |
+//! | `report`, `markdown` | `report.html`, `paper-results.md` |
 
 mod charts;
 mod effort;
@@ -16,10 +23,8 @@ mod results;
 mod tables;
 mod unit;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::compare::Method;
 use rpfcluster::observe::Observer;
 use rpfcluster_data::catalog::{Entry, Scaling, entries, find};
 use rpfcluster_data::write::to_file;
@@ -34,48 +39,48 @@ pub use markdown::paper_results;
 pub use results::{Cell, DataSet, Results, Statistic};
 pub use unit::{Run, Unit};
 
-/// What can go wrong with a whole reproduction; a single set's trouble is in [`Results::failed`] instead.
+/// An error that ends the whole reproduction. The failure of one data set is in [`Results::failed`] instead.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The output folder or a file in it.
+    /// The output folder, or a file in it, cannot be written.
     #[error("{path}: {problem}")]
     File {
-        /// Which.
+        /// The folder or file.
         path: String,
-        /// The system's words.
+        /// The message of the operating system.
         problem: String,
     },
-    /// A data set that is not known, or a file that cannot be written.
+    /// An unknown data set, or a file that cannot be written.
     #[error(transparent)]
     Data(#[from] rpfcluster_data::DataError),
-    /// From the library (cancellation among them).
+    /// An error of the library, cancellation included.
     #[error(transparent)]
     Library(#[from] rpfcluster::Error),
-    /// A figure could not be made.
+    /// A figure cannot be drawn.
     #[error(transparent)]
     Figure(#[from] rpfcluster_report::Error),
 }
 
-/// The crate's result.
+/// The result type of this module.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Where a run stands.
+/// The state of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step<'a> {
-    /// What is being worked on.
+    /// The current unit.
     pub stage: &'a str,
     /// Units done.
     pub done: usize,
     /// Units in all.
     pub total: usize,
-    /// Seconds left, guessed from the units done; `None` at first.
+    /// Estimated seconds left; `None` before the first unit is done.
     pub seconds_left: Option<f64>,
 }
 
-/// What a run tells its caller.
+/// An observer that also receives the state of the run.
 pub trait Progress: Observer {
-    /// Before each unit and at the end.
+    /// Called before each unit and at the end.
     fn step(&self, step: &Step<'_>) {
         let _ = step;
     }
@@ -88,15 +93,15 @@ impl Progress for rpfcluster::Silent {}
 pub struct Reproduction {
     /// The folder of the data sets.
     pub data: PathBuf,
-    /// The folder results go to; made when it is not there.
+    /// The folder for results; created when missing.
     pub out: PathBuf,
-    /// A coarse run of minutes instead of the paper's whole search.
+    /// A coarse search of minutes instead of the paper's.
     pub quick: bool,
-    /// Only these data sets, by name; empty means all.
+    /// Names of the data sets; empty means all.
     pub only: Vec<String>,
-    /// Seeds 0, 1, …; `None`: 5; in a quick run 3, and 1 on sets of more than 1,000 rows.
+    /// The number of seeds, 0, 1, …. `None` means 5; in a quick run 3, and 1 on data sets of more than 1,000 rows.
     pub seeds: Option<usize>,
-    /// Threads; `None` is one per core.
+    /// The number of threads; `None` means one per core.
     pub threads: Option<usize>,
 }
 
@@ -114,7 +119,7 @@ impl Default for Reproduction {
 }
 
 impl Reproduction {
-    /// The data sets asked for, in the paper's order.
+    /// The selected data sets, in the paper's order.
     pub fn sets(&self) -> Result<Vec<&'static Entry>> {
         if self.only.is_empty() {
             return Ok(entries().iter().filter(|e| e.paper_min_node.is_some()).collect());
@@ -134,7 +139,7 @@ impl Reproduction {
         effort
     }
 
-    /// Runs what is not yet done, writes everything, and returns the results.
+    /// Runs the units without a file, writes all tables and figures, and returns the results.
     pub fn run(&self, progress: &dyn Progress) -> Result<Results> {
         let sets = self.sets()?;
         let effort = self.effort();
@@ -144,8 +149,8 @@ impl Reproduction {
         let mut clock = Pace::new(planned);
         let mut results = Results::new(&effort);
         for entry in sets {
-            let mut tables = BTreeMap::new();
-            let mut trouble: Option<String> = None;
+            let mut table = None;
+            let mut unreadable: Option<String> = None;
             for unit in effort.units(entry) {
                 rpfcluster::observe::check(progress)?;
                 let name = format!(
@@ -158,12 +163,12 @@ impl Reproduction {
                 progress.step(&clock.step(&name));
                 let path = folder.join(unit.file_name(&effort));
                 let protocol = effort.protocol(entry, &unit);
-                let run = match (unit::read(&path, &unit, &effort, &protocol), &trouble) {
+                let run = match (unit::read(&path, &unit, &effort, &protocol), &unreadable) {
                     (Some(done), _) => Ok(done),
                     (None, Some(problem)) => Err(problem.clone()),
-                    (None, None) => match self.table(entry, &unit, &mut tables) {
+                    (None, None) => match self.prepared(entry, unit.preparation, &mut table) {
                         Err(problem) => {
-                            trouble = Some(problem.clone());
+                            unreadable = Some(problem.clone());
                             Err(problem)
                         }
                         Ok(table) => match unit.run(entry, table, &effort, &protocol, progress) {
@@ -191,25 +196,26 @@ impl Reproduction {
         Ok(results)
     }
 
-    /// The prepared table of a unit, read once for all units that share it.
-    fn table<'t>(
+    /// The data set in one preparation. `last` keeps it for the next units, one preparation at a time.
+    fn prepared<'t>(
         &self,
         entry: &Entry,
-        unit: &Unit,
-        tables: &'t mut BTreeMap<&'static str, unit::Prepared>,
+        preparation: &'static str,
+        last: &'t mut Option<unit::Prepared>,
     ) -> std::result::Result<&'t unit::Prepared, String> {
-        if !tables.contains_key(unit.preparation) {
-            let scaling =
-                Scaling::ALL.iter().find(|(name, _)| *name == unit.preparation).map_or(Scaling::Raw, |s| s.1);
-            let table = entry.load(&self.data, scaling).map_err(|e| e.to_string())?;
-            // One preparation at a time is enough in memory.
-            tables.clear();
-            tables.insert(unit.preparation, unit::Prepared::from(table));
-        }
-        tables.get(unit.preparation).ok_or_else(|| "the table was not read".to_string())
+        let table = match last.take().filter(|table| table.preparation == preparation) {
+            Some(table) => table,
+            None => {
+                let named = Scaling::ALL.iter().find(|(name, _)| *name == preparation);
+                let scaling = named.map_or(Scaling::Raw, |(_, scaling)| *scaling);
+                let table = entry.load(&self.data, scaling).map_err(|e| e.to_string())?;
+                unit::Prepared::new(preparation, table)
+            }
+        };
+        Ok(last.insert(table))
     }
 
-    /// Everything that is made from the results.
+    /// Writes everything that is made from the results.
     fn write(&self, results: &Results) -> Result<()> {
         let illustrations = Illustrations::make()?;
         write_json(&self.out.join("results.json"), results)?;
@@ -244,6 +250,3 @@ fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<()> {
     text.push('\n');
     write_text(path, &text)
 }
-
-/// The methods in the order of the tables.
-pub const METHODS: [Method; 5] = Method::ALL;

@@ -1,7 +1,7 @@
-//! How long the rest will take.
+//! An estimate of the remaining time.
 //!
-//! A unit is expected to take what its like took (same set and method, this run or an earlier one whose file is there);
-//! before any of its like is done, its rough cost by the pace of that method so far, or of everything so far.
+//! A unit is expected to take the mean of finished units of the same data set and method, in this run or an earlier
+//! one. Before the first of these, its rough cost is scaled by the pace of that method so far, or of all methods.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::compare::Method;
 use super::Step;
 use super::unit::Unit;
 
-/// Seconds measured, the costs they were guessed at, and how many units they are.
+/// Measured seconds, expected costs and number of finished units.
 #[derive(Debug, Clone, Copy, Default)]
 struct Measured {
     seconds: f64,
@@ -26,8 +26,8 @@ impl Measured {
     }
 }
 
-/// What is known of the time units take.
-pub(crate) struct Pace {
+/// The times of finished units.
+pub(super) struct Pace {
     planned: Vec<Unit>,
     done: usize,
     alike: BTreeMap<(String, Method), Measured>,
@@ -36,12 +36,12 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// Of these units, to be done in this order.
+    /// Plans these units, to be run in this order.
     pub fn new(planned: Vec<Unit>) -> Self {
         Pace { planned, done: 0, alike: BTreeMap::new(), methods: BTreeMap::new(), all: Measured::default() }
     }
 
-    /// Where the run stands.
+    /// The state of the run.
     pub fn step<'a>(&self, stage: &'a str) -> Step<'a> {
         let left = self.planned[self.done..].iter().map(|unit| self.expected(unit)).sum();
         Step {
@@ -52,7 +52,7 @@ impl Pace {
         }
     }
 
-    /// Seconds one unit will take.
+    /// Expected seconds of one unit.
     fn expected(&self, unit: &Unit) -> f64 {
         if let Some(alike) = self.alike.get(&(unit.dataset.clone(), unit.method)) {
             return alike.seconds / alike.units as f64;
@@ -61,13 +61,13 @@ impl Pace {
         if pace.costs > 0.0 { unit.cost * pace.seconds / pace.costs } else { unit.cost }
     }
 
-    /// The next unit is done, or was before; `seconds` is what it took, `None` when it could not be run.
+    /// Marks the next unit as done; `seconds` is `None` when it could not be run.
     pub fn done(&mut self, seconds: Option<f64>) {
         let Some(unit) = self.planned.get(self.done) else { return };
         self.done += 1;
         if let Some(seconds) = seconds {
-            let like = (unit.dataset.clone(), unit.method);
-            self.alike.entry(like).or_default().add(seconds, unit.cost);
+            let key = (unit.dataset.clone(), unit.method);
+            self.alike.entry(key).or_default().add(seconds, unit.cost);
             self.methods.entry(unit.method).or_default().add(seconds, unit.cost);
             self.all.add(seconds, unit.cost);
         }
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn time_left_is_what_the_like_took_or_the_methods_pace() {
+    fn time_left_follows_units_of_the_same_set_and_method_then_the_pace_of_the_method() {
         let slow = Method::RpfBestByLabels;
         let mut pace = Pace::new(vec![
             unit("a", Method::KMeans, 1.0),
@@ -96,10 +96,10 @@ mod tests {
         pace.done(Some(1.0));
         assert_eq!(pace.step("").seconds_left, Some(54.0));
         pace.done(Some(5.0));
-        // The like took 5; the other set three times that, by its cost; NJW the pace of all, 6 seconds for 11.
+        // The same unit took 5; the other set costs three times as much; NJW takes the pace of all, 6 seconds for 11.
         let left = pace.step("").seconds_left.unwrap_or_default();
         assert!((left - (5.0 + 15.0 + 4.0 * 6.0 / 11.0)).abs() < 1e-12, "{left}");
-        // One that failed at once says nothing.
+        // A failed unit does not count.
         pace.done(None);
         pace.done(None);
         pace.done(Some(2.0));

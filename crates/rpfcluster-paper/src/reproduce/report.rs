@@ -1,4 +1,4 @@
-//! The page: every table and figure in one file that needs nothing else.
+//! `report.html`: all tables and figures in one self-contained page.
 
 use std::fmt::Write;
 
@@ -22,10 +22,10 @@ pub(crate) fn page(
 ) -> String {
     let mut out = format!(
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-<title>rpfCluster: the paper's experiments</title><style>{STYLE}</style></head><body><main><h1>The paper's experiments, run again</h1>\
-<p>rpfcluster {}, {} run, {} seeds (fewer on sets of more than 1,000 rows in a quick run). Figures are means over the seeds, ± the standard deviation. \
-<b>Best by labels</b> is the paper's protocol: the best of a grid, chosen by the known classes, which its rivals do not get to see. \
-<b>Label-free</b> is what anyone gets without classes.</p>",
+<title>rpfCluster: the paper's experiments</title><style>{STYLE}</style></head><body><main><h1>The paper's experiments, reproduced</h1>\
+<p>rpfcluster {}, {} run, {} seeds (fewer on data sets of more than 1,000 rows in a quick run). Scores are means over the seeds ± standard deviation. \
+<b>Best by labels</b> is the paper's protocol: the best setting of a grid, chosen by the known classes, which the rivals do not use. \
+<b>Label-free</b> is the result without classes.</p>",
         escape(&results.version),
         escape(&results.effort),
         results.seeds
@@ -49,8 +49,8 @@ pub(crate) fn page(
     let iris = &illustrations.iris;
     let _ = write!(
         out,
-        "<h2>Iris: two kernels</h2><p>Gaussian kernel, normalised cuts at σ = {:.2}: ρc {:.2}, ρr {:.2} (the paper: {:.2}, {:.2}), at its best bandwidth by species {:.2}, {:.2}; \
-rpf-kernel, best by species, ρc {:.2}, ρr {:.2} (the paper: {:.2}, {:.2}); rpf-kernel chosen without species {:.2}, {:.2}.</p>",
+        "<h2>Iris: two kernels</h2><p>Gaussian kernel, normalised cuts at σ = {:.2}: ρc {:.2}, ρr {:.2} (paper: {:.2}, {:.2}); at its best bandwidth by species {:.2}, {:.2}. \
+rpf-kernel, best setting by species: ρc {:.2}, ρr {:.2} (paper: {:.2}, {:.2}); setting chosen without species {:.2}, {:.2}.</p>",
         iris.sigma,
         iris.gaussian.rho_c,
         iris.gaussian.rho_r,
@@ -67,7 +67,7 @@ rpf-kernel, best by species, ρc {:.2}, ρr {:.2} (the paper: {:.2}, {:.2}); rpf
     );
     for (name, figure) in figures.iter().skip(2) {
         if *name == "nine-points.svg" {
-            out.push_str("<h2>Nine points on a line</h2><p>The vector the paper prints, computed: D<sup>1/2</sup>u<sub>2</sub> to unit length.</p>");
+            out.push_str("<h2>Nine points on a line</h2><p>The vector printed in the paper, recomputed: D<sup>1/2</sup>u<sub>2</sub> scaled to unit length.</p>");
         }
         let _ = write!(out, "<figure id=\"{name}\"><div class=\"wide\">{figure}</div></figure>");
     }
@@ -75,7 +75,7 @@ rpf-kernel, best by species, ρc {:.2}, ρr {:.2} (the paper: {:.2}, {:.2}); rpf
     out
 }
 
-/// One score, sets down, methods across; the best of each row in bold.
+/// One score, a row per data set and a column per method, the best of each row in bold.
 fn table(out: &mut String, results: &Results, preparation: &str, name: &str) {
     let Some((_, score)) = SCORES.iter().find(|(n, _)| *n == name) else { return };
     let digits = if name.starts_with("rho") { 1 } else { 3 };
@@ -109,12 +109,12 @@ fn table(out: &mut String, results: &Results, preparation: &str, name: &str) {
     }
     out.push_str("</table></div>");
     if name == "rho_c" {
-        out.push_str("<p><small>* Skewed classes: one cluster for all would score the majority, so ρc means nothing there. Read the adjusted Rand index.</small></p>");
+        out.push_str("<p><small>* Skewed classes: a single cluster scores the majority, so ρc is not informative. Read the adjusted Rand index instead.</small></p>");
     }
 }
 
 fn seconds(out: &mut String, results: &Results) {
-    out.push_str("<h2>Seconds of a run</h2><div class=\"wide\"><table><tr><th>set");
+    out.push_str("<h2>Seconds per run</h2><div class=\"wide\"><table><tr><th>set");
     for method in Method::ALL {
         let _ = write!(out, "<th>{}", escape(method.title()));
     }

@@ -1,4 +1,4 @@
-//! Means and spreads of all runs: what `results.json` holds and every table and figure is made from.
+//! Means and standard deviations of all runs: the contents of `results.json`, from which every table and figure is made.
 
 use std::collections::BTreeMap;
 
@@ -9,19 +9,19 @@ use serde::{Deserialize, Serialize};
 use super::effort::Effort;
 use super::unit::Run;
 
-/// Sets on which one cluster for all scores so high a rho_c that the figure says nothing.
-pub const SKEWED: [&str; 3] = ["musk", "naval", "spect"];
+/// Data sets whose largest class is so large that a single cluster scores a high rho_c.
+pub(super) const SKEWED: [&str; 3] = ["musk", "naval", "spect"];
 
 /// One score over several seeds.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Statistic {
-    /// Their mean.
+    /// The mean.
     pub mean: f64,
-    /// Their standard deviation (n - 1), 0 for a single run.
+    /// The sample standard deviation (divisor n - 1), 0 for a single run.
     pub sd: f64,
-    /// How many.
+    /// The number of runs.
     pub runs: usize,
-    /// The runs themselves, by seed.
+    /// The score of each run, by seed.
     pub values: Vec<f64>,
 }
 
@@ -36,7 +36,7 @@ impl Statistic {
     }
 }
 
-/// One method on one preparation of one set.
+/// One method on one preparation of one data set.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Cell {
     /// Clustering accuracy, percent.
@@ -49,7 +49,7 @@ pub struct Cell {
     pub nmi: Statistic,
     /// Mean seconds of a run.
     pub seconds: f64,
-    /// Landmarks used, settings chosen; one for each run that had something to say.
+    /// Landmarks used and settings chosen, one for each run that has a note.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub notes: Vec<String>,
 }
@@ -57,7 +57,7 @@ pub struct Cell {
 /// One data set.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DataSet {
-    /// Name in a table.
+    /// The name in tables.
     pub title: String,
     /// Rows.
     pub n: usize,
@@ -65,42 +65,41 @@ pub struct DataSet {
     pub d: usize,
     /// Classes.
     pub k: usize,
-    /// The share of the largest class, percent: the rho_c of one cluster for all.
+    /// The share of the largest class, percent: the rho_c of a single cluster.
     pub majority: f64,
-    /// Bandwidths the best-by-labels search looked at, of the paper's 2,090; 0 in results of
-    /// a version that did not say.
+    /// Bandwidths of the best-by-labels search; 0 in results of versions that did not record it.
     #[serde(default)]
     pub bandwidths: usize,
-    /// By method's name, then by preparation.
+    /// Cells by name of the method, then by preparation.
     pub methods: BTreeMap<String, BTreeMap<String, Cell>>,
 }
 
 impl DataSet {
-    /// One cell.
+    /// The cell of one method and preparation.
     pub fn cell(&self, method: Method, preparation: &str) -> Option<&Cell> {
         self.methods.get(method.name())?.get(preparation)
     }
 }
 
-/// Everything.
+/// The results of a reproduction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Results {
-    /// The program's version.
+    /// The version of the program.
     pub version: String,
     /// `quick` or `full`.
     pub effort: String,
     /// Seeds of each method.
     pub seeds: usize,
-    /// By short name.
+    /// Data sets by short name.
     pub datasets: BTreeMap<String, DataSet>,
-    /// What went wrong, by short name: a file that is missing or altered, a method that failed.
+    /// Failures by short name: a missing or altered file, a method that failed.
     pub failed: BTreeMap<String, Vec<String>>,
-    /// Sets of the paper that cannot be had, and why.
+    /// Data sets of the paper that are not public, and why.
     pub not_public: BTreeMap<String, String>,
 }
 
 impl Results {
-    pub(crate) fn new(effort: &Effort) -> Self {
+    pub(super) fn new(effort: &Effort) -> Self {
         Results {
             version: env!("CARGO_PKG_VERSION").to_string(),
             effort: effort.name().to_string(),
@@ -114,7 +113,7 @@ impl Results {
         }
     }
 
-    pub(crate) fn add(&mut self, entry: &Entry, run: &Run, bandwidths: usize) {
+    pub(super) fn add(&mut self, entry: &Entry, run: &Run, bandwidths: usize) {
         let set = self.datasets.entry(entry.name.to_string()).or_insert_with(|| DataSet {
             title: entry.title.to_string(),
             n: entry.n,
@@ -141,15 +140,15 @@ impl Results {
         }
     }
 
-    pub(crate) fn fail(&mut self, entry: &Entry, problem: &str) {
+    pub(super) fn fail(&mut self, entry: &Entry, problem: &str) {
         let list = self.failed.entry(entry.name.to_string()).or_default();
         if !list.iter().any(|p| p == problem) {
             list.push(problem.to_string());
         }
     }
 
-    /// Where the paper prepared nothing, its preparation is the raw data.
-    pub(crate) fn finish(&mut self) {
+    /// Where the paper standardises nothing, its preparation is the raw data.
+    pub(super) fn finish(&mut self) {
         for set in self.datasets.values_mut() {
             for preparations in set.methods.values_mut() {
                 if let (false, Some(raw)) = (preparations.contains_key("paper"), preparations.get("raw")) {
@@ -160,12 +159,12 @@ impl Results {
         }
     }
 
-    /// The sets in the paper's order, with their short names.
+    /// The data sets in the paper's order, with their short names.
     pub fn in_order(&self) -> Vec<(&str, &DataSet)> {
         entries().iter().filter_map(|e| self.datasets.get(e.name).map(|set| (e.name, set))).collect()
     }
 
-    /// The place (1 is best) of one rpfCluster column among itself and the three rivals, by `score`, on one set.
+    /// The place by `score`, 1 is best, of one form of rpfCluster among itself and the three rivals on one data set.
     pub fn place(
         set: &DataSet,
         own: Method,

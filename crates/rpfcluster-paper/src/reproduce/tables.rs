@@ -1,4 +1,4 @@
-//! One CSV a table: each score by method and set, one file a preparation, and all runs in one long table.
+//! CSV tables: one file for each score and preparation, and all runs in one long table.
 
 use crate::compare::Method;
 
@@ -6,15 +6,15 @@ use super::results::{Cell, Results};
 
 type Score = (&'static str, fn(&Cell) -> &super::results::Statistic);
 
-/// The four scores by name.
-pub(crate) const SCORES: [Score; 4] =
+/// The four scores, by name.
+pub(super) const SCORES: [Score; 4] =
     [("rho_c", |c| &c.rho_c), ("rho_r", |c| &c.rho_r), ("ari", |c| &c.ari), ("nmi", |c| &c.nmi)];
 
-/// The preparations by name.
-pub(crate) const PREPARATIONS: [&str; 3] = ["paper", "raw", "standardized"];
+/// The names of the preparations.
+pub(super) const PREPARATIONS: [&str; 3] = ["paper", "raw", "standardized"];
 
 /// File names and contents.
-pub(crate) fn all(results: &Results) -> Vec<(String, String)> {
+pub(super) fn all(results: &Results) -> Vec<(String, String)> {
     let mut files = vec![("runs.csv".to_string(), long(results))];
     for preparation in PREPARATIONS {
         for score in SCORES {
@@ -24,7 +24,7 @@ pub(crate) fn all(results: &Results) -> Vec<(String, String)> {
     files
 }
 
-/// Sets down, methods across, mean and spread.
+/// Mean and standard deviation; a row per data set, a pair of columns per method.
 fn wide(results: &Results, preparation: &str, (_, score): Score) -> String {
     let mut text = "dataset,n,d,k,majority".to_string();
     for method in Method::ALL {
@@ -44,7 +44,7 @@ fn wide(results: &Results, preparation: &str, (_, score): Score) -> String {
     text
 }
 
-/// One line a set, preparation, method and seed.
+/// A row per data set, method, preparation and seed.
 fn long(results: &Results) -> String {
     let mut text = "dataset,preparation,method,seed,rho_c,rho_r,ari,nmi,mean_seconds\n".to_string();
     for (name, set) in results.in_order() {

@@ -1,4 +1,4 @@
-//! One run of one method on one prepared data set with one seed, and the file that remembers it.
+//! One run of one method on one prepared data set with one seed, and the file that holds its result.
 
 use std::path::Path;
 
@@ -11,70 +11,71 @@ use serde::{Deserialize, Serialize};
 
 use super::effort::Effort;
 
-/// What is to be run.
+/// A run to be done.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Unit {
     /// The data set's short name.
     pub dataset: String,
     /// `raw`, `standardized` or `paper`.
     pub preparation: &'static str,
-    /// Which method.
+    /// The method.
     pub method: Method,
     /// The seed.
     pub seed: u64,
-    /// Very roughly, seconds.
+    /// Expected seconds, a rough estimate.
     pub cost: f64,
 }
 
-/// What came of it.
+/// The result of a unit, as its file holds it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// The program's version; another version runs again.
+    /// The version of the program; a unit of another version is run again.
     pub version: String,
     /// `quick` or `full`.
     pub effort: String,
-    /// Digest of everything the method was told; a unit run under another protocol runs again.
+    /// Digest of the method's parameters; a unit of another protocol is run again.
     pub protocol: String,
     /// The data set's short name.
     pub dataset: String,
     /// `raw`, `standardized` or `paper`.
     pub preparation: String,
-    /// Which method.
+    /// The method.
     pub method: Method,
     /// The seed.
     pub seed: u64,
-    /// Against the known classes.
+    /// Scores against the known classes.
     pub scores: Scores,
-    /// How long it took.
+    /// Seconds of wall-clock time.
     pub seconds: f64,
-    /// Landmarks used, setting chosen.
+    /// Landmarks used or setting chosen; often empty.
     pub note: String,
 }
 
-/// A data set in memory, as all methods want it.
-pub(crate) struct Prepared {
+/// A data set in memory, in one preparation.
+pub(super) struct Prepared {
+    pub preparation: &'static str,
     data: Vec<f64>,
     d: usize,
     classes: Vec<u32>,
 }
 
-impl From<Table> for Prepared {
-    fn from(table: Table) -> Self {
+impl Prepared {
+    pub fn new(preparation: &'static str, table: Table) -> Self {
         let d = table.d();
         let classes = table.labels.map(|l| l.codes).unwrap_or_default();
-        Prepared { data: table.values.to_f64().into_owned(), d, classes }
+        Prepared { preparation, data: table.values.to_f64().into_owned(), d, classes }
     }
 }
 
 impl Unit {
-    /// The file that remembers it.
+    /// The name of the file of its result.
     pub fn file_name(&self, effort: &Effort) -> String {
         let (set, how, seed) = (&self.dataset, self.preparation, self.seed);
         format!("{}-{set}-{how}-{}-{seed}.json", effort.name(), self.method.name())
     }
 
-    /// Runs it in a pool of its own.
-    pub(crate) fn run(
+    /// Runs the unit in a thread pool of its own.
+    pub(super) fn run(
         &self,
         entry: &Entry,
         table: &Prepared,
@@ -101,8 +102,8 @@ impl Unit {
     }
 }
 
-/// A finished run, when the file is there, whole, and of this version, protocol and unit.
-pub(crate) fn read(path: &Path, unit: &Unit, effort: &Effort, protocol: &str) -> Option<Run> {
+/// The result of a finished unit; `None` unless the file is complete and of this version, protocol and unit.
+pub(super) fn read(path: &Path, unit: &Unit, effort: &Effort, protocol: &str) -> Option<Run> {
     let run: Run = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
     let same = run.version == env!("CARGO_PKG_VERSION")
         && run.effort == effort.name()

@@ -1,11 +1,13 @@
-//! Cluster Forests, CF (Yan, Chen and Jordan 2013): the paper's third rival, an ensemble of clusterings on features
-//! found by pursuit.
+//! Cluster Forests, CF (Yan, Chen and Jordan 2013): an ensemble of k-means clusterings on random feature subsets.
 //!
-//! T pursuits ([`super::Instance`]), their co-cluster indicators averaged, thresholded at beta1, exponentiated with
-//! bandwidth beta2, then the spectral step. CF's authors do not fix beta2; here, where it is left open, the clustering
-//! most agreed-with over a small grid is taken, which needs no labels. Beyond
-//! [`DENSE_LIMIT`](super::DENSE_LIMIT) rows the pursuits and the spectral step work on landmarks, every other row
-//! joins the cluster of landmarks it is most often with, and the result says so.
+//! CF grows T clustering instances ([`super::Instance`]), averages their co-cluster indicators into a co-association
+//! matrix (Fred and Jain 2005), sets entries below beta1 to zero, applies `exp((s - 1) / beta2)` and cuts the result
+//! spectrally. Its authors do not fix beta2. When it is `None`, a grid of eight bandwidths is solved and the partition
+//! with the highest mean adjusted Rand index to the others is taken, which needs no classes.
+//!
+//! Cost: T searches of a few dozen k-means runs, and n² T comparisons for the co-association matrix. Above
+//! [`DENSE_LIMIT`](super::DENSE_LIMIT) rows the instances and the spectral step use a sample of landmarks; every other
+//! row joins the cluster of landmarks to which it is most similar, and [`ClusterForestsFit::landmarks`] says so.
 
 use crate::sweep::most_agreed;
 use rayon::prelude::*;
@@ -16,18 +18,19 @@ use rpfcluster::spectral::{Hints, Method, SpectralParams, embed, label};
 use rpfcluster::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-use super::co_association::CoCluster;
+use super::co_association::CoAssociation;
 use super::instance::Instance;
-use super::{DENSE_LIMIT, parameter, rows_of};
+use super::{DENSE_LIMIT, rows_of};
+use crate::parameter;
 
-/// Bandwidths looked at where none is given.
+/// Bandwidths solved when none is given: a factor of two apart below 1, where labels change most.
 const BANDWIDTHS: [f64; 8] = [0.05, 0.1, 0.2, 0.4, 0.8, 2.0, 10.0, 50.0];
 
 /// Parameters of Cluster Forests.
 ///
 /// ```
 /// use rpfcluster_paper::rivals::ClusterForests;
-/// // Two groups on the first column; the second says nothing.
+/// // Two groups in the first column; the second column is noise.
 /// let rows: Vec<f64> = (0..80).flat_map(|i| [if i < 40 { 0.0 } else { 9.0 } + (i % 7) as f64 * 0.1, (i % 5) as f64]).collect();
 /// let fit = ClusterForests { k: 2, instances: 20, ..Default::default() }.fit(&rows, 2, &rpfcluster::Silent)?;
 /// assert!(fit.labels[..40].iter().all(|l| *l == 0) && fit.labels[40..].iter().all(|l| *l == 1));
@@ -38,31 +41,31 @@ const BANDWIDTHS: [f64; 8] = [0.05, 0.1, 0.2, 0.4, 0.8, 2.0, 10.0, 50.0];
 pub struct ClusterForests {
     /// Number of clusters.
     pub k: usize,
-    /// T, the number of pursuits.
+    /// T, the number of clustering instances.
     pub instances: usize,
-    /// Features a pursuit starts with.
+    /// Features an instance starts with.
     pub start_features: usize,
     /// Features added in one step.
     pub step_features: usize,
-    /// Sets of further features tried in one step.
+    /// Feature sets that compete in one step; the smallest kappa wins.
     pub candidates: usize,
-    /// Steps in vain after which a pursuit ends.
+    /// Consecutive steps without improvement after which an instance stops growing.
     pub patience: usize,
-    /// Restarts of each k-means.
+    /// k-means++ restarts of each k-means run.
     pub restarts: usize,
-    /// Most iterations of each k-means.
+    /// Most Lloyd iterations of one k-means run.
     pub max_iterations: usize,
-    /// Pairs together in a smaller share of the clusterings are pruned.
+    /// Co-association below this share of the instances counts as zero.
     pub beta1: f64,
-    /// The bandwidth; `None`: the most agreed-with of a small grid.
+    /// Bandwidth of `exp((s - 1) / beta2)`; `None` picks one from a grid without classes.
     pub beta2: Option<f64>,
-    /// How labels are made from eigenvectors.
+    /// How eigenvectors become labels.
     pub method: Method,
-    /// Rows that stand for all where there are many.
+    /// Landmarks sampled above `dense_limit` rows.
     pub landmarks: usize,
-    /// Rows up to which everything is exact.
+    /// Most rows that are clustered without landmarks.
     pub dense_limit: usize,
-    /// Everything random follows from it.
+    /// Seed of feature draws, landmarks, start vectors and k-means.
     pub seed: u64,
 }
 
@@ -87,21 +90,21 @@ impl Default for ClusterForests {
     }
 }
 
-/// What Cluster Forests found.
+/// The result of Cluster Forests.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClusterForestsFit {
-    /// One label a row, numbered by first appearance.
+    /// One label per row, numbered by first appearance.
     pub labels: Vec<u32>,
     /// The bandwidth used.
     pub beta2: f64,
-    /// The pursuits.
+    /// The clustering instances.
     pub instances: Vec<Instance>,
-    /// How many landmarks stood for all rows; `None` when the answer is exact.
+    /// The number of landmarks; `None` when every row took part.
     pub landmarks: Option<usize>,
 }
 
 impl ClusterForests {
-    /// Refuses values that cannot be meant.
+    /// Refuses values outside their range.
     pub fn validate(&self) -> Result<()> {
         let counts = [
             ("instances", self.instances),
@@ -163,7 +166,7 @@ impl ClusterForests {
         let instances: Result<Vec<Instance>> = (0..self.instances as u64)
             .into_par_iter()
             .map(|number| {
-                let instance = self.pursue(&sample, d, &useful, number, observer);
+                let instance = self.grow(&sample, d, &useful, number, observer);
                 observer.advance(Stage::Tune, 1);
                 instance
             })
@@ -172,11 +175,10 @@ impl ClusterForests {
         let instances = instances?;
         let codes: Result<Vec<Vec<u16>>> =
             instances.par_iter().map(|instance| assigned(instance, data, d, observer)).collect();
-        let together = CoCluster { n, codes: codes? };
-        let part = together.of_rows(&rows);
-        let (labels, beta2) = self.choose(&part, observer)?;
+        let together = CoAssociation { n, codes: codes? };
+        let (labels, beta2) = self.choose(&together.of_rows(&rows), observer)?;
         let mut labels = if landmarks < n {
-            together.extend((&rows, &labels), self.k, (self.beta1, beta2), observer)?
+            together.extend(&rows, &labels, self.k, self.beta1, beta2, observer)?
         } else {
             labels
         };
@@ -184,8 +186,8 @@ impl ClusterForests {
         Ok(ClusterForestsFit { labels, beta2, instances, landmarks: (landmarks < n).then_some(landmarks) })
     }
 
-    /// Labels at the given bandwidth, or the most agreed-with over the grid.
-    fn choose(&self, together: &CoCluster, observer: &dyn Observer) -> Result<(Vec<u32>, f64)> {
+    /// Labels and bandwidth: the given bandwidth, or the one of the grid whose labels agree most with the others.
+    fn choose(&self, together: &CoAssociation, observer: &dyn Observer) -> Result<(Vec<u32>, f64)> {
         let one = [self.beta2.unwrap_or_default()];
         let grid: &[f64] = if self.beta2.is_some() { &one } else { &BANDWIDTHS };
         let mut affinity = together.affinity(self.beta1, grid[0], observer)?;
@@ -221,6 +223,7 @@ impl ClusterForests {
 
 /// The cluster of every row in one instance.
 fn assigned(instance: &Instance, data: &[f64], d: usize, observer: &dyn Observer) -> Result<Vec<u16>> {
+    /// Rows between two checks for cancellation.
     const ROWS: usize = 4096;
     let mut codes = Vec::with_capacity(data.len() / d);
     for rows in data.chunks(ROWS * d) {

@@ -1,7 +1,9 @@
-//! How often two rows are put together by many clusterings, as a similarity.
+//! The co-association matrix of several clusterings (Fred and Jain, Combining multiple clusterings using evidence
+//! accumulation, 2005).
 //!
-//! The same algebra as the rpf-kernel with clusterings in place of trees: counts of at most T, a threshold, and
-//! `exp((s - 1) / beta2)` by one table, so the affinity is a constant plus a sparse part here too.
+//! An entry is the share of clusterings that put two rows into the same cluster: the rpf-kernel with clusterings in
+//! place of trees. Counts of at most T, a threshold and one table of `exp((s - 1) / beta2)` make the affinity a
+//! constant plus a sparse part. Counting costs n² T comparisons and O(n) memory per thread.
 
 use rayon::prelude::*;
 use rpfcluster::Result;
@@ -9,20 +11,20 @@ use rpfcluster::affinity::{SparseAffinity, Weights};
 use rpfcluster::observe::{Observer, check};
 
 /// The labels of `n` rows in T clusterings, clustering by clustering.
-pub(crate) struct CoCluster {
+pub(super) struct CoAssociation {
     pub n: usize,
     pub codes: Vec<Vec<u16>>,
 }
 
-impl CoCluster {
-    /// The same clusterings of some rows only.
-    pub fn of_rows(&self, rows: &[u32]) -> CoCluster {
+impl CoAssociation {
+    /// The same clusterings restricted to some rows.
+    pub fn of_rows(&self, rows: &[u32]) -> CoAssociation {
         let codes = self.codes.iter().map(|c| rows.iter().map(|i| c[*i as usize]).collect()).collect();
-        CoCluster { n: rows.len(), codes }
+        CoAssociation { n: rows.len(), codes }
     }
 
-    /// In how many clusterings row `i` of `self` is with each row of `others`.
-    fn counts(&self, i: usize, others: &CoCluster, out: &mut [u16]) {
+    /// The number of clusterings in which row `i` of `self` shares a cluster with each row of `others`.
+    fn counts(&self, i: usize, others: &CoAssociation, out: &mut [u16]) {
         out.fill(0);
         for (own, theirs) in self.codes.iter().zip(&others.codes) {
             let label = own[i];
@@ -32,7 +34,7 @@ impl CoCluster {
         }
     }
 
-    /// All pairs together in at least `beta1` of the clusterings, bandwidth `beta2`.
+    /// The pairs that share a cluster in at least `beta1` of the clusterings, weighted with bandwidth `beta2`.
     pub fn affinity(&self, beta1: f64, beta2: f64, observer: &dyn Observer) -> Result<SparseAffinity> {
         let instances = self.codes.len();
         let least = least_count(beta1, instances);
@@ -60,12 +62,15 @@ impl CoCluster {
         SparseAffinity::new(0.0, starts, indices, Weights::Table { counts, table })?.at_bandwidth(beta2)
     }
 
-    /// For each row the cluster among the labelled `landmarks` to which it is most similar on average.
+    /// The label of every row: its own for one of the labelled `landmarks`, otherwise that of the cluster of landmarks
+    /// with the highest mean similarity.
     pub fn extend(
         &self,
-        (landmarks, labels): (&[u32], &[u32]),
+        landmarks: &[u32],
+        labels: &[u32],
         k: usize,
-        (beta1, beta2): (f64, f64),
+        beta1: f64,
+        beta2: f64,
         observer: &dyn Observer,
     ) -> Result<Vec<u32>> {
         let known = self.of_rows(landmarks);
@@ -99,7 +104,7 @@ impl CoCluster {
     }
 }
 
-/// The smallest count whose share is at least `beta1`; at least 1.
+/// The smallest count, at least 1, whose share of the instances reaches `beta1`.
 fn least_count(beta1: f64, instances: usize) -> u16 {
     let wanted = |count: &usize| *count as f64 / instances as f64 >= beta1;
     (1..=instances).find(wanted).unwrap_or(instances).max(1) as u16

@@ -1,14 +1,17 @@
-//! A similarity held in full, n x n: what the Gaussian kernel is up to a few thousand rows.
+//! A dense affinity matrix, n x n in memory.
+//!
+//! Products sum along rows in a fixed order, so their bits do not depend on the number of threads.
 
 use std::borrow::Cow;
 
 use rayon::prelude::*;
+use rpfcluster::Result;
 use rpfcluster::affinity::{Affinity, Components};
-use rpfcluster::observe::{Observer, Silent};
+use rpfcluster::observe::{Observer, Silent, check};
 
-/// Rows worked on as one piece; sums run along rows, so their number changes no bit.
+/// Rows of one parallel task of a product.
 const CHUNK: usize = 16;
-/// Columns of a product whose sums stay in registers.
+/// Columns of a product summed at once: four doubles, one AVX2 register.
 const TILE: usize = 4;
 
 /// A symmetric, non-negative matrix.
@@ -20,15 +23,23 @@ pub struct Dense {
 }
 
 impl Dense {
-    /// From `fill(i, row)`, which puts row `i` into `row`; the rows must make a symmetric matrix.
-    pub fn from_rows(n: usize, fill: impl Fn(usize, &mut [f64]) + Sync) -> Self {
+    /// From `fill(i, row)`, which writes row `i`; the rows must make a symmetric matrix.
+    pub fn from_rows(
+        n: usize,
+        observer: &dyn Observer,
+        fill: impl Fn(usize, &mut [f64]) + Sync,
+    ) -> Result<Self> {
         let mut values = vec![0.0; n * n];
-        values.par_chunks_mut(n.max(1)).enumerate().for_each(|(i, row)| fill(i, row));
-        Self::new(n, values)
+        values.par_chunks_mut(n.max(1)).enumerate().try_for_each(|(i, row)| {
+            check(observer)?;
+            fill(i, row);
+            Ok(())
+        })?;
+        Ok(Self::new(n, values))
     }
 
     fn new(n: usize, values: Vec<f64>) -> Self {
-        // All pairs similar: connected without a walk. The common case.
+        // When all pairs are positive, the common case, the graph is connected and needs no search.
         let connected = values
             .par_chunks(n.max(1))
             .enumerate()

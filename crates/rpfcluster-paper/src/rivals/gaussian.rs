@@ -1,18 +1,20 @@
-//! The Gaussian kernel, `A_ij = exp(-|x_i - x_j|² / (2 σ²))` with `A_ii = 0`, by one bandwidth or one for each row.
+//! The Gaussian kernel of NJW (Ng, Jordan and Weiss 2002), with one bandwidth or with local scaling.
 //!
-//! With a bandwidth of its own for each row (Zelnik-Manor and Perona 2004) the weight is
-//! `exp(-|x_i - x_j|² / (σ_i σ_j))`, σ_i the distance to the seventh neighbour. Both are `exp(-|x_i - x_j|² g_i g_j)`,
-//! which is what is stored. Nothing n x n is held: [`Gaussian::dense`] makes the matrix where it fits.
+//! One bandwidth: `A_ij = exp(-|x_i - x_j|² / (2 σ²))`, `A_ii = 0`. Local scaling (Zelnik-Manor and Perona, Self-tuning
+//! spectral clustering, 2004): `A_ij = exp(-|x_i - x_j|² / (σ_i σ_j))`, σ_i the distance from row i to its seventh
+//! neighbour. Both have the form `exp(-|x_i - x_j|² g_i g_j)`; only the factors g are stored, O(n) memory, and every
+//! entry is computed when it is needed. [`Gaussian::dense`] computes the n x n matrix once.
 
 use rayon::prelude::*;
 use rpfcluster::affinity::{Affinity, Components, Masked};
-use rpfcluster::observe::{Observer, Silent, check};
+use rpfcluster::observe::{Observer, check};
 use rpfcluster::{Error, Result};
 
 use super::dense::Dense;
-use super::{parameter, rows_of, squared_distance};
+use super::{rows_of, squared_distance};
+use crate::parameter;
 
-/// The kernel over rows that stay where they are.
+/// The kernel over borrowed rows.
 ///
 /// ```
 /// use rpfcluster::affinity::Affinity;
@@ -28,7 +30,7 @@ pub struct Gaussian<'a> {
     data: &'a [f64],
     n: usize,
     d: usize,
-    /// One factor a row; a pair's squared distance is multiplied by both.
+    /// One factor per row; the squared distance of a pair is multiplied by both.
     factors: Vec<f64>,
     /// A row's similarity to itself.
     own: f64,
@@ -44,19 +46,9 @@ impl<'a> Gaussian<'a> {
         Ok(Gaussian { data, n, d, factors: vec![1.0 / (sigma * std::f64::consts::SQRT_2); n], own: 0.0 })
     }
 
-    /// For each row the distance to its `neighbor`-th nearest row as bandwidth. Rows with more twins than that take
-    /// the distance to the nearest row that is not one.
-    pub fn local(data: &'a [f64], d: usize, neighbor: usize) -> Result<Self> {
-        Self::local_observed(data, d, neighbor, &Silent)
-    }
-
-    /// As [`Gaussian::local`]; all pairs are looked at, so `observer` is asked at each row whether to go on.
-    pub fn local_observed(
-        data: &'a [f64],
-        d: usize,
-        neighbor: usize,
-        observer: &dyn Observer,
-    ) -> Result<Self> {
+    /// Local scaling: the bandwidth of a row is the distance to its `neighbor`-th nearest row. A row with more than
+    /// `neighbor` duplicates takes the distance to the nearest row that differs. Computes all n² distances.
+    pub fn local(data: &'a [f64], d: usize, neighbor: usize, observer: &dyn Observer) -> Result<Self> {
         let n = rows_of(data, d)?;
         if neighbor == 0 || neighbor >= n {
             return Err(parameter("neighbor", neighbor, format!("from 1 to {}", n.saturating_sub(1))));
@@ -86,8 +78,8 @@ impl<'a> Gaussian<'a> {
         Ok(Gaussian { data, n, d, factors: scales.into_iter().map(|s| 1.0 / s).collect(), own: 0.0 })
     }
 
-    /// With `A_ii = 1`, as a kernel is: Nystrom's approximation needs a positive semi-definite matrix, and NJW's zeros on
-    /// the diagonal would spoil it. Among thousands of rows a row's own weight does not matter.
+    /// With `A_ii = 1`. Nystrom's approximation needs a positive semi-definite matrix, which NJW's zero diagonal is
+    /// not; among thousands of rows the weight of a row with itself does not matter.
     pub fn with_unit_diagonal(mut self) -> Self {
         self.own = 1.0;
         self
@@ -107,23 +99,11 @@ impl<'a> Gaussian<'a> {
         }
     }
 
-    /// The whole matrix.
-    pub fn dense(&self) -> Dense {
-        Dense::from_rows(self.n, |i, row| self.fill(i, row))
-    }
-
-    /// As [`Gaussian::dense`], asking `observer` at each row whether to go on.
-    pub fn dense_observed(&self, observer: &dyn Observer) -> Result<Dense> {
-        let matrix = Dense::from_rows(self.n, |i, row| {
-            if !observer.cancelled() {
-                self.fill(i, row);
-            }
-        });
-        check(observer).map(|()| matrix)
-    }
-
-    fn fill(&self, i: usize, row: &mut [f64]) {
-        row.iter_mut().enumerate().for_each(|(j, v)| *v = self.weight(i, j));
+    /// The n x n matrix.
+    pub fn dense(&self, observer: &dyn Observer) -> Result<Dense> {
+        Dense::from_rows(self.n, observer, |i, row| {
+            row.iter_mut().enumerate().for_each(|(j, v)| *v = self.weight(i, j));
+        })
     }
 
     /// Row `i` of `A x`.
@@ -142,9 +122,9 @@ impl<'a> Gaussian<'a> {
     }
 }
 
-/// The numbers a search over bandwidths looks at, ascending: `count` values evenly by ratio from the median distance
-/// to the nearest neighbour up to the median distance of all pairs, of at most 500 rows.
-pub fn bandwidths(data: &[f64], d: usize, count: usize) -> Result<Vec<f64>> {
+/// The bandwidths of a search, ascending: `count` values in geometric progression from the median distance to the
+/// nearest neighbour to the median distance of all pairs, both over at most 500 rows.
+pub(super) fn bandwidths(data: &[f64], d: usize, count: usize) -> Result<Vec<f64>> {
     let n = rows_of(data, d)?;
     let picked = rpfcluster::random::sample_rows(0, n, 500.min(n));
     let row = |i: u32| &data[i as usize * d..][..d];

@@ -1,10 +1,13 @@
-//! Hartigan and Wong's k-means, algorithm AS 136 (Applied Statistics 28, 1979): the paper's baseline.
+//! K-means by Hartigan and Wong, algorithm AS 136 (Applied Statistics 28(1), 1979): the algorithm of R's `kmeans()`.
 //!
 //! Moving a row from cluster a (n_a rows) to b changes the sum of squares by `n_b |x-b|²/(n_b+1) - n_a |x-a|²/(n_a-1)`,
-//! the change of the centers included. The optimal-transfer stage looks at every row and every cluster of the live
-//! set (those changed since the row was last seen); the quick-transfer stage only swaps a row between its closest and
-//! second closest cluster. Each run starts where Lloyd's iteration from the same k-means++ start ends, so it is never
-//! worse: Lloyd's fixed points are not local minima under single transfers, the end points here are.
+//! the change of the centers included. The optimal-transfer stage tests every row against every cluster of the live
+//! set, the clusters changed since the row was last tested. The quick-transfer stage only swaps a row between its
+//! closest and second closest cluster.
+//!
+//! Each run starts from the end of Lloyd's iteration from the same k-means++ start. Guarantees an inertia no larger
+//! than Lloyd's, and a local minimum under single transfers, which a fixed point of Lloyd's iteration need not be.
+//! One pass costs at most n k distances.
 
 use rayon::prelude::*;
 use rpfcluster::Result;
@@ -12,22 +15,32 @@ use rpfcluster::kmeans::{KMeans, KMeansFit, relabel_by_first_appearance};
 use rpfcluster::observe::{Observer, Silent, Stage, check};
 use serde::{Deserialize, Serialize};
 
-use super::parameter;
+use crate::parameter;
 
-/// Rows after which it is asked whether to go on.
+/// Rows between two checks for cancellation.
 const ASK: usize = 128;
-/// Rows whose distances are added up as one; the library's Lloyd adds up the same ones.
+/// Rows of one partial sum of the inertia: the chunk of the library's Lloyd iteration, so that equal clusterings have
+/// equal inertia to the last bit.
 const CHUNK: usize = 2048;
 
-/// Parameters of Hartigan and Wong's k-means; defaults are the paper's.
+/// Parameters of Hartigan and Wong's k-means (AS 136); the defaults are those of the paper, R's `kmeans()` with at most
+/// 1,000 iterations and 100 restarts.
+///
+/// ```
+/// use rpfcluster_paper::rivals::HartiganWong;
+/// let rows = [0.0, 0.1, 5.0, 5.1, 9.0, 9.1];
+/// let fit = HartiganWong { k: 3, ..Default::default() }.fit(&rows, 1, &rpfcluster::Silent)?;
+/// assert_eq!(fit.labels, [0, 0, 1, 1, 2, 2]);
+/// # Ok::<(), rpfcluster::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HartiganWong {
     /// Number of clusters.
     pub k: usize,
-    /// Starts tried; the smallest inertia wins.
+    /// k-means++ starts; the smallest inertia wins.
     pub restarts: usize,
-    /// Most rounds of both stages in one run.
+    /// Most rounds of both stages in one run, and most Lloyd iterations before them.
     pub max_iterations: usize,
     /// Seed of the starts.
     pub seed: u64,
@@ -40,7 +53,7 @@ impl Default for HartiganWong {
 }
 
 impl HartiganWong {
-    /// The Lloyd runs that come first: to the very end, no tolerance.
+    /// The Lloyd runs that come first, to their fixed point.
     fn lloyd(&self) -> KMeans {
         KMeans {
             k: self.k,
@@ -51,7 +64,7 @@ impl HartiganWong {
         }
     }
 
-    /// Refuses values that cannot be meant.
+    /// Refuses values outside their range.
     pub fn validate(&self) -> Result<()> {
         self.lloyd().validate()
     }
@@ -71,7 +84,7 @@ impl HartiganWong {
                 Ok(fit)
             })
             .collect();
-        // The earlier one among equals.
+        // Among equals the earlier one.
         let best = fits?.into_iter().reduce(|best, fit| if fit.inertia < best.inertia { fit } else { best });
         let best = best.ok_or_else(|| parameter("restarts", self.restarts, "at least 1"))?;
         Ok(relabelled(best, d))
@@ -97,7 +110,7 @@ impl HartiganWong {
             }
             state.quick_transfer(observer)?;
             if self.k == 2 {
-                // With two clusters the quick stage has looked at every possible transfer.
+                // With two clusters the quick-transfer stage has tested every possible transfer.
                 break;
             }
         }
@@ -114,7 +127,7 @@ impl HartiganWong {
     }
 }
 
-/// A row-major table that k-means has checked.
+/// A row-major table, checked by [`KMeans`].
 #[derive(Clone, Copy)]
 struct Rows<'a> {
     data: &'a [f64],
@@ -137,7 +150,7 @@ fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum()
 }
 
-/// Sum of squared distances to the own centers, chunk by chunk.
+/// Sum of squared distances of rows to the center of their cluster.
 fn inertia(rows: Rows, centers: &[f64], labels: &[u32]) -> f64 {
     let d = rows.d;
     let partial: Vec<f64> = labels
@@ -160,7 +173,7 @@ fn relabelled(mut fit: KMeansFit, d: usize) -> KMeansFit {
     fit
 }
 
-/// The variables of AS 136, under names of our own.
+/// The variables of AS 136; its own names stand in parentheses.
 struct State<'a> {
     rows: Rows<'a>,
     k: usize,
@@ -169,16 +182,16 @@ struct State<'a> {
     /// Closest and second closest cluster of each row (IC1, IC2).
     own: Vec<u32>,
     second: Vec<u32>,
-    /// What leaving the own cluster would save (D).
+    /// Decrease of the sum of squares when the row leaves its cluster (D).
     saving: Vec<f64>,
-    /// Row number (counted on through stages) up to which a cluster is in the live set (LIVE).
+    /// Row number, counted on through stages, up to which a cluster is in the live set (LIVE).
     live: Vec<usize>,
-    /// Whether the cluster was changed in the last quick-transfer stage (ITRAN).
+    /// Whether the last quick-transfer stage changed the cluster (ITRAN).
     touched: Vec<bool>,
-    /// The step of the last change of a cluster within the current stage (NCP); `None` before any.
+    /// The step of the last change of a cluster in the current stage (NCP); `None` before the first.
     changed_at: Vec<Option<usize>>,
-    /// Rows looked at since the last transfer (INDX).
-    quiet: usize,
+    /// Rows tested since the last transfer (INDX).
+    unmoved: usize,
 }
 
 impl<'a> State<'a> {
@@ -215,7 +228,7 @@ impl<'a> State<'a> {
             touched: vec![true; k],
             // Every saving is still to be computed.
             changed_at: vec![Some(0); k],
-            quiet: 0,
+            unmoved: 0,
         }
     }
 
@@ -223,19 +236,19 @@ impl<'a> State<'a> {
         squared_distance(self.rows.row(i), &self.centers[c * self.rows.d..][..self.rows.d])
     }
 
-    /// n/(n-1): what a row's distance weighs when it leaves.
+    /// n/(n-1), the weight of a row's squared distance when it leaves.
     fn leave(&self, c: usize) -> f64 {
         let n = self.counts[c] as f64;
         if n > 1.0 { n / (n - 1.0) } else { f64::INFINITY }
     }
 
-    /// n/(n+1): what it weighs when it joins.
+    /// n/(n+1), the weight of a row's squared distance when it joins.
     fn join(&self, c: usize) -> f64 {
         let n = self.counts[c] as f64;
         n / (n + 1.0)
     }
 
-    /// Moves row i from its own cluster to `to`; the own one becomes its second.
+    /// Moves row i from its cluster to `to`; the former cluster becomes its second.
     fn transfer(&mut self, i: usize, to: usize) {
         let (d, from) = (self.rows.d, self.own[i] as usize);
         let (n_from, n_to) = (self.counts[from] as f64, self.counts[to] as f64);
@@ -249,14 +262,14 @@ impl<'a> State<'a> {
         self.counts[to] += 1;
         self.own[i] = to as u32;
         self.second[i] = from as u32;
-        self.quiet = 0;
+        self.unmoved = 0;
     }
 
-    /// One pass over all rows against the live set; true when no row moved during a whole round.
+    /// One pass over all rows against the live set; true when no row moved during n consecutive tests.
     fn optimal_transfer(&mut self, observer: &dyn Observer) -> Result<bool> {
         let n = self.rows.n();
         for c in 0..self.k {
-            // A cluster changed by the quick stage is live for the whole pass.
+            // A cluster changed by the quick-transfer stage is live for the whole pass.
             if self.touched[c] {
                 self.live[c] = n;
             }
@@ -265,7 +278,7 @@ impl<'a> State<'a> {
             if i.is_multiple_of(ASK) {
                 check(observer)?;
             }
-            self.quiet += 1;
+            self.unmoved += 1;
             let from = self.own[i] as usize;
             if self.counts[from] > 1 {
                 if self.changed_at[from].is_some() {
@@ -275,7 +288,7 @@ impl<'a> State<'a> {
                 let mut target = earlier;
                 let mut cost = self.distance(i, earlier) * self.join(earlier);
                 for c in (0..self.k).filter(|c| *c != from && *c != earlier) {
-                    // Neither cluster changed since this row was last here: nothing can be new between them.
+                    // Neither cluster has changed since this row was last tested, so neither has the result.
                     if i >= self.live[from] && i >= self.live[c] {
                         continue;
                     }
@@ -295,7 +308,7 @@ impl<'a> State<'a> {
                     self.second[i] = target as u32;
                 }
             }
-            if self.quiet == n {
+            if self.unmoved == n {
                 return Ok(true);
             }
         }
@@ -306,21 +319,21 @@ impl<'a> State<'a> {
         Ok(false)
     }
 
-    /// Swaps rows between their closest and second closest clusters until a whole round brings none.
+    /// Swaps rows between their closest and second closest clusters until n consecutive tests move none.
     fn quick_transfer(&mut self, observer: &dyn Observer) -> Result<()> {
         let n = self.rows.n();
-        // Far more steps than any data needs; ties in exact arithmetic must not turn into a loop.
+        // R's limit of 50 n steps. Rounding could otherwise make two equal clusterings alternate for ever.
         let cap = n.saturating_mul(50);
-        let (mut step, mut quiet) = (0, 0);
-        // A cluster counts as changed until this step: one round after its last change. Changes of the
-        // optimal stage hold for the first round, up to their own row.
+        let (mut step, mut unmoved) = (0, 0);
+        // A cluster counts as changed until this step, one round after its last change. Changes of the
+        // optimal-transfer stage hold for the first round, up to their own row.
         let mut until: Vec<usize> = self.changed_at.iter().map(|at| at.map_or(0, |row| row + 1)).collect();
         'rounds: loop {
             for i in 0..n {
                 if i.is_multiple_of(ASK) {
                     check(observer)?;
                 }
-                quiet += 1;
+                unmoved += 1;
                 step += 1;
                 if step >= cap {
                     break 'rounds;
@@ -333,7 +346,7 @@ impl<'a> State<'a> {
                     if step <= until[from] || step <= until[to] {
                         let cost = self.distance(i, to) * self.join(to);
                         if better(cost, self.saving[i]) {
-                            quiet = 0;
+                            unmoved = 0;
                             for c in [from, to] {
                                 self.touched[c] = true;
                                 until[c] = step + n;
@@ -342,7 +355,7 @@ impl<'a> State<'a> {
                         }
                     }
                 }
-                if quiet == n {
+                if unmoved == n {
                     break 'rounds;
                 }
             }
@@ -354,7 +367,7 @@ impl<'a> State<'a> {
         Ok(())
     }
 
-    /// The means of the final clusters, free of the rounding that single updates add up.
+    /// The means of the final clusters, without the rounding errors of the incremental updates.
     fn exact_centers(&self) -> Vec<f64> {
         let d = self.rows.d;
         let mut sums = vec![0.0; self.k * d];
@@ -372,7 +385,7 @@ impl<'a> State<'a> {
     }
 }
 
-/// Whether a transfer saves more than rounding.
+/// Whether a transfer lowers the sum of squares by more than rounding.
 fn better(cost: f64, saving: f64) -> bool {
     cost < saving * (1.0 - 1e-12)
 }

@@ -1,8 +1,8 @@
-//! One instance of Cluster Forests: features chosen at random, kept when they sharpen the clusters.
+//! One clustering instance of Cluster Forests: k-means on a feature subset grown at random (Yan, Chen and Jordan 2013).
 //!
-//! The measure is `kappa`, the within-cluster over the between-cluster sum of squares on the chosen features. Starting
-//! from a few, several random sets of further features are tried at each step; the one that lowers kappa most is
-//! kept, and the pursuit ends when some steps in a row found none (Yan, Chen and Jordan 2013).
+//! The quality measure is `kappa`, the within-cluster over the between-cluster sum of squares on the chosen features.
+//! Growth starts from a few random features. In each step several random sets of further features compete; the one
+//! with the smallest kappa is kept if it lowers kappa. Growth stops after `patience` steps without improvement.
 
 use rpfcluster::kmeans::KMeans;
 use rpfcluster::observe::{Observer, Quiet, check};
@@ -12,29 +12,35 @@ use rpfcluster::{Error, Result};
 use super::cluster_forests::ClusterForests;
 use super::squared_distance;
 
-/// Draws of a start that k-means cannot cluster (fewer different rows than clusters) before all features are taken.
+/// Draws of start features before all features are taken instead. A draw fails when the rows have fewer distinct
+/// values on it than there are clusters.
 const DRAWS: usize = 50;
 
-/// kappa, centers and labels of one k-means.
-type Clustered = (f64, Vec<f64>, Vec<u32>);
+/// k-means on one feature subset.
+struct Candidate {
+    features: Vec<usize>,
+    kappa: f64,
+    centers: Vec<f64>,
+    labels: Vec<u32>,
+}
 
-/// Where one pursuit ended.
+/// A feature subset and the k-means clustering on it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Instance {
-    /// The features, in the order in which they came.
+    /// The features, in the order in which they were added.
     pub features: Vec<usize>,
-    /// kappa after the start and after each set of features kept; never rises.
+    /// kappa of the start and after each set of features added; strictly decreasing.
     pub kappas: Vec<f64>,
-    /// The clusters' centers on those features, k x features by rows.
+    /// The cluster centers on those features, k x features by rows.
     pub centers: Vec<f64>,
-    /// The label of each row the pursuit looked at.
+    /// The label of each row the instance was grown on.
     pub labels: Vec<u32>,
 }
 
-/// Within-cluster over between-cluster sum of squares; infinite when all centers are one.
+/// Within-cluster over between-cluster sum of squares; infinite when all centers are equal.
 ///
 /// ```
-/// // Two clusters, each 1 wide, 10 apart: 4 · 0.25 over 4 · 25.
+/// // Two clusters of width 1, 10 apart: 4 · 0.25 over 4 · 25.
 /// let rows = [0.0, 1.0, 10.0, 11.0];
 /// assert_eq!(rpfcluster_paper::rivals::kappa(&rows, 1, &[0, 0, 1, 1], &[0.5, 10.5]), 0.01);
 /// ```
@@ -58,22 +64,23 @@ fn columns_of(rows: &[f64], d: usize, features: &[usize]) -> Vec<f64> {
     rows.chunks_exact(d).flat_map(|row| features.iter().map(|f| row[*f])).collect()
 }
 
-/// `count` of `from`, drawn without repeats.
+/// `count` elements of `from`, drawn without replacement.
 fn draw(from: &[usize], count: usize, stream: &mut Stream) -> Vec<usize> {
     let mut rest = from.to_vec();
     (0..count.min(from.len())).map(|_| rest.swap_remove(stream.below(rest.len() as u64) as usize)).collect()
 }
 
 impl ClusterForests {
-    /// k-means on some features: kappa, centers, labels; `None` when they hold fewer different rows than clusters.
-    fn attempt(
+    /// k-means on some features; `None` when the rows have fewer distinct values on them than clusters.
+    fn candidate(
         &self,
-        (rows, d): (&[f64], usize),
-        features: &[usize],
+        rows: &[f64],
+        d: usize,
+        features: Vec<usize>,
         seed: u64,
         observer: &dyn Observer,
-    ) -> Result<Option<Clustered>> {
-        let part = columns_of(rows, d, features);
+    ) -> Result<Option<Candidate>> {
+        let part = columns_of(rows, d, &features);
         let kmeans = KMeans {
             k: self.k,
             restarts: self.restarts,
@@ -84,15 +91,16 @@ impl ClusterForests {
         match kmeans.fit(&part, features.len(), &Quiet(observer)) {
             Ok(fit) => {
                 let kappa = kappa(&part, features.len(), &fit.labels, &fit.centers);
-                Ok(kappa.is_finite().then_some((kappa, fit.centers, fit.labels)))
+                let found = Candidate { features, kappa, centers: fit.centers, labels: fit.labels };
+                Ok(kappa.is_finite().then_some(found))
             }
             Err(Error::TooManyClusters { .. }) => Ok(None),
             Err(other) => Err(other),
         }
     }
 
-    /// Instance `number` on these rows; `useful` are the columns that are not constant.
-    pub(crate) fn pursue(
+    /// Grows instance `number` on these rows; `useful` are the columns that are not constant.
+    pub(super) fn grow(
         &self,
         rows: &[f64],
         d: usize,
@@ -104,58 +112,52 @@ impl ClusterForests {
         let mut start = None;
         for attempt in 0..DRAWS {
             check(observer)?;
-            // A start too poor for k clusters grows by one feature each time it is drawn again.
+            // Every fifth failed draw takes one feature more, for columns too coarse for k clusters.
             let features = draw(useful, self.start_features + attempt / 5, &mut stream);
-            if let Some(found) = self.attempt((rows, d), &features, stream.bits(), observer)? {
-                start = Some((features, found));
+            start = self.candidate(rows, d, features, stream.bits(), observer)?;
+            if start.is_some() {
                 break;
             }
         }
-        let (features, (kappa, centers, labels)) = match start {
-            Some(found) => found,
-            None => match self.attempt((rows, d), useful, stream.bits(), observer)? {
-                Some(found) => (useful.to_vec(), found),
-                None => return Err(Error::TooManyClusters { k: self.k, distinct: 1 }),
-            },
+        if start.is_none() {
+            start = self.candidate(rows, d, useful.to_vec(), stream.bits(), observer)?;
+        }
+        let Some(mut best) = start else {
+            return Err(Error::TooManyClusters { k: self.k, distinct: 1 });
         };
-        let mut best = Instance { features, kappas: vec![kappa], centers, labels };
-        let mut in_vain = 0;
-        while in_vain < self.patience {
+        let mut kappas = vec![best.kappa];
+        let mut failures = 0;
+        while failures < self.patience {
             check(observer)?;
             let rest: Vec<usize> = useful.iter().copied().filter(|f| !best.features.contains(f)).collect();
             if rest.is_empty() {
                 break;
             }
-            let mut chosen = None;
-            let mut least = best.kappas.last().copied().unwrap_or(f64::INFINITY);
+            let mut winner: Option<Candidate> = None;
             for _ in 0..self.candidates {
                 let mut features = best.features.clone();
                 features.extend(draw(&rest, self.step_features, &mut stream));
-                if let Some((kappa, centers, labels)) =
-                    self.attempt((rows, d), &features, stream.bits(), observer)?
-                    && kappa < least
-                {
-                    least = kappa;
-                    chosen = Some((features, centers, labels));
-                }
+                let least = winner.as_ref().map_or(best.kappa, |w| w.kappa);
+                winner = self
+                    .candidate(rows, d, features, stream.bits(), observer)?
+                    .filter(|c| c.kappa < least)
+                    .or(winner);
             }
-            match chosen {
-                Some((features, centers, labels)) => {
-                    best.kappas.push(least);
-                    best.features = features;
-                    best.centers = centers;
-                    best.labels = labels;
-                    in_vain = 0;
+            match winner {
+                Some(winner) => {
+                    kappas.push(winner.kappa);
+                    best = winner;
+                    failures = 0;
                 }
-                None => in_vain += 1,
+                None => failures += 1,
             }
         }
-        Ok(best)
+        Ok(Instance { features: best.features, kappas, centers: best.centers, labels: best.labels })
     }
 }
 
 impl Instance {
-    /// The cluster of any row: the nearest center on the instance's features.
+    /// The cluster of a row: the nearest center on the instance's features.
     pub fn assign(&self, row: &[f64]) -> u32 {
         let width = self.features.len();
         let distance = |center: &[f64]| -> f64 {

@@ -1,8 +1,10 @@
-//! NJW, spectral clustering with the Gaussian kernel (Ng, Jordan and Weiss 2002): the paper's second rival.
+//! NJW: spectral clustering with the Gaussian kernel (Ng, Jordan and Weiss, On spectral clustering: analysis and an
+//! algorithm, 2002).
 //!
-//! The paper ran kernlab's `specc()` with its automatic bandwidth. kernlab knows two: a scale of its own for each row,
-//! and a search for the one bandwidth whose embedding k-means fits best. Both are here. Beyond
-//! [`DENSE_LIMIT`](super::DENSE_LIMIT) rows Nystrom's approximation takes over, and the result says so.
+//! The paper ran `specc()` of the R package kernlab with an automatic bandwidth. kernlab has two such rules, local
+//! scaling (Zelnik-Manor and Perona 2004) and a search for the bandwidth with the smallest k-means distortion in the
+//! embedding; both are implemented. Exact up to [`DENSE_LIMIT`](super::DENSE_LIMIT) rows, with n² memory; above, Nystrom's
+//! approximation on landmarks, and [`NjwFit::landmarks`] says so.
 
 use rpfcluster::affinity::Affinity;
 use rpfcluster::observe::{Observer, Quiet, Stage, check};
@@ -12,33 +14,35 @@ use rpfcluster::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use super::gaussian::{Gaussian, bandwidths};
-use super::{DENSE_LIMIT, parameter, rows_of, squared_distance};
+use super::{DENSE_LIMIT, rows_of, squared_distance};
+use crate::parameter;
 
-/// Rows the search for a bandwidth looks at; more only cost time.
+/// Most rows of the bandwidth search, a sample of larger tables. Each bandwidth costs n² kernel entries.
 const SEARCH_ROWS: usize = 1500;
 
-/// Where the kernel's bandwidth comes from.
+/// The rule for the kernel's bandwidth.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "rule", rename_all = "kebab-case")]
 pub enum Bandwidth {
-    /// For each row the distance to its `neighbor`-th nearest (kernlab's `local`; Zelnik-Manor and Perona take 7).
+    /// Local scaling, kernlab's `local`: for each row the distance to its `neighbor`-th nearest row. Zelnik-Manor and
+    /// Perona (2004) take the seventh.
     Local {
         /// Which neighbour.
         neighbor: usize,
     },
-    /// The one of `tried` values with the smallest k-means distortion in the embedding (kernlab's `automatic`).
+    /// kernlab's `automatic`: of `tried` bandwidths the one with the smallest k-means distortion in the embedding.
     Search {
-        /// Values tried.
+        /// Number of bandwidths.
         tried: usize,
     },
-    /// This one.
+    /// One given bandwidth.
     Fixed {
         /// σ.
         sigma: f64,
     },
 }
 
-/// NJW's parameters.
+/// Parameters of NJW.
 ///
 /// ```
 /// use rpfcluster_paper::rivals::Njw;
@@ -53,15 +57,15 @@ pub enum Bandwidth {
 pub struct Njw {
     /// Number of clusters.
     pub k: usize,
-    /// Where the bandwidth comes from.
+    /// The rule for the bandwidth.
     pub bandwidth: Bandwidth,
-    /// How labels are made from eigenvectors: NJW's k-means, or recursive cuts on the same kernel.
+    /// How eigenvectors become labels: NJW's k-means, or recursive normalised cuts of the same kernel.
     pub method: Method,
     /// Restarts of k-means in the embedding.
     pub restarts: usize,
-    /// Landmarks of Nystrom's approximation on many rows.
+    /// Landmarks of Nystrom's approximation, used above `dense_limit` rows.
     pub landmarks: usize,
-    /// Rows up to which everything is exact.
+    /// Most rows that are solved exactly.
     pub dense_limit: usize,
     /// Seed of start vectors, landmarks and k-means.
     pub seed: u64,
@@ -81,23 +85,23 @@ impl Default for Njw {
     }
 }
 
-/// What NJW found.
+/// The result of NJW.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NjwFit {
-    /// One label a row, numbered by first appearance.
+    /// One label per row, numbered by first appearance.
     pub labels: Vec<u32>,
-    /// The bandwidth, where one served all rows.
+    /// The bandwidth; `None` with local scaling.
     pub sigma: Option<f64>,
     /// The K largest eigenvalues.
     pub eigenvalues: Vec<f64>,
-    /// Mean squared distance of the embedding's unit rows to their cluster's mean.
+    /// Mean squared distance of the unit-length rows of the embedding to the mean of their cluster.
     pub distortion: f64,
-    /// How many landmarks stood for all rows; `None` when the answer is exact.
+    /// The number of landmarks; `None` when the eigenvectors are exact.
     pub landmarks: Option<usize>,
 }
 
 impl Njw {
-    /// Refuses values that cannot be meant.
+    /// Refuses values outside their range.
     pub fn validate(&self) -> Result<()> {
         match self.bandwidth {
             Bandwidth::Local { neighbor: 0 } => return Err(parameter("neighbor", 0, "at least 1")),
@@ -135,7 +139,7 @@ impl Njw {
             Bandwidth::Fixed { sigma } => self.solve(&Gaussian::new(data, d, sigma)?, Some(sigma), observer),
             Bandwidth::Local { neighbor } => {
                 let neighbor = neighbor.min(n.saturating_sub(1));
-                let kernel = Gaussian::local_observed(data, d, neighbor, observer)?;
+                let kernel = Gaussian::local(data, d, neighbor, observer)?;
                 self.solve(&kernel, None, observer)
             }
             Bandwidth::Search { tried } => {
@@ -145,7 +149,7 @@ impl Njw {
         }
     }
 
-    /// The bandwidth of least distortion (ties: the larger one), on a sample of many rows.
+    /// The bandwidth of least distortion on at most [`SEARCH_ROWS`] rows; the larger one of equals.
     fn search(&self, data: &[f64], d: usize, tried: usize, observer: &dyn Observer) -> Result<f64> {
         let n = rows_of(data, d)?;
         let picked = sample_rows(self.seed, n, SEARCH_ROWS.min(n));
@@ -176,7 +180,7 @@ impl Njw {
 
     fn solve(&self, kernel: &Gaussian, sigma: Option<f64>, observer: &dyn Observer) -> Result<NjwFit> {
         if kernel.n() <= self.dense_limit {
-            return self.cut(&kernel.dense_observed(observer)?, Solver::Auto, sigma, observer);
+            return self.cut(&kernel.dense(observer)?, Solver::Auto, sigma, observer);
         }
         self.cut(&kernel.clone().with_unit_diagonal(), Solver::Nystrom, sigma, observer)
     }
@@ -201,7 +205,7 @@ impl Njw {
     }
 }
 
-/// Mean squared distance of unit rows to the mean of their cluster.
+/// See [`NjwFit::distortion`].
 fn distortion(embedding: &Embedding, labels: &[u32]) -> f64 {
     let k = embedding.k();
     let unit = |i: usize| -> Vec<f64> {

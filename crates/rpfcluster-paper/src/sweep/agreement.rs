@@ -1,4 +1,4 @@
-//! A choice without labels: the partition most others agree with.
+//! A pick without classes: the medoid of a set of partitions under the adjusted Rand index (Hubert and Arabie 1985).
 
 use rayon::prelude::*;
 
@@ -6,12 +6,13 @@ use rpfcluster::Result;
 use rpfcluster::metrics::Scores;
 use rpfcluster::observe::{Observer, check};
 
-/// The partition with the highest mean adjusted Rand index to all others, each counted `weights` times (ties: the
-/// first). Where there are more than `compared`, only those of the largest weights take part.
+/// The index of the partition with the highest mean adjusted Rand index to all others, each counted `weights` times;
+/// the first of equals. Of more than `compared` partitions, only those of the largest weights are compared. Costs
+/// O(n · compared²).
 ///
 /// ```
 /// let partitions = vec![vec![0, 0, 0, 1], vec![0, 0, 1, 1], vec![0, 1, 1, 1]];
-/// // Two of the three agree more with the one in the middle than with each other.
+/// // The outer two agree more with the middle one than with each other.
 /// assert_eq!(rpfcluster_paper::sweep::most_agreed(&partitions, &[1, 1, 1], 100, &rpfcluster::Silent)?, 1);
 /// # Ok::<(), rpfcluster::Error>(())
 /// ```

@@ -1,14 +1,13 @@
-//! The paper's search: every pair (beta1, beta2) of a grid, both ways of labelling, one forest.
+//! Grid search over threshold beta1 and bandwidth beta2, with both ways of labelling, on one forest: the paper's tuning.
 //!
-//! The paper looks at 5 thresholds and 2,090 bandwidths, 10,450 spectral clusterings of one kernel. They share nearly
-//! everything: the pairs above a threshold are counted once, a bandwidth only changes a table of T + 1 weights, and
-//! the eigenvectors of one bandwidth are the best start for the next. A bandwidth whose affinity differs from the last
-//! one solved by less than [`SAME`] of the constant takes over its labels; at the far end of the grid, where the
-//! step is 0.1 in 200, most do. `refine` goes further: between two bandwidths with the same labels none is
-//! solved. Many settings give the same labels, so scores are taken once for each distinct
-//! partition.
+//! The paper's grid has 5 thresholds and 2,090 bandwidths, 10,450 spectral clusterings of one kernel. Most of the work
+//! is shared. The pairs above a threshold are counted once, a bandwidth only changes a table of T + 1 weights, and
+//! the eigenvectors of one bandwidth are warm starts for the next. A bandwidth whose affinity differs from the last
+//! solved one by less than [`REUSE`] of the constant reuses its labels; at the far end of the grid, where the step is
+//! 0.1 in 200, most do. [`Sweep::refine`] also skips bandwidths between two that have the same labels. Many settings
+//! give the same labels, so each distinct partition is scored once.
 //!
-//! Results are the same for any number of threads: warm starts stay inside fixed stretches of the grid.
+//! Results do not depend on the number of threads: warm starts stay inside fixed ranges of the grid.
 
 mod agreement;
 mod grid;
@@ -23,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use rpfcluster::affinity::{Affinity, Diagonal, LinearAffinity, SparseAffinity};
 use rpfcluster::{Error, Result};
 
-use crate::rivals::parameter;
+use crate::parameter;
 use rpfcluster::LeafMatrix;
 use rpfcluster::metrics::Scores;
 use rpfcluster::observe::{Observer, Quiet, Stage, check};
@@ -31,13 +30,13 @@ use rpfcluster::spectral::{Method, ncut_value};
 
 pub use agreement::most_agreed;
 pub use grid::{coarse_bandwidths, medium_bandwidths, paper_bandwidths, paper_thresholds};
-use solve::Walk;
+use solve::BandwidthPath;
 
-/// Bandwidths whose warm starts follow each other; fixed, so that the number of threads changes nothing.
-const STRETCH: usize = 48;
-/// A setting is solved anew when its affinity moved by more than this share of the constant.
-pub const SAME: f64 = 1e-4;
-/// Distinct partitions the label-free rule compares: those with the most settings behind them.
+/// Bandwidths of one chain of warm starts. Fixed, so that results do not depend on the number of threads.
+const CHAIN: usize = 48;
+/// Largest change of an affinity, as a share of its constant, at which a bandwidth reuses the labels of another.
+pub const REUSE: f64 = 1e-4;
+/// Most distinct partitions the label-free rule compares, those of the most settings first. Comparing costs its square.
 const COMPARED: usize = 150;
 
 /// A search over thresholds and bandwidths.
@@ -60,25 +59,25 @@ const COMPARED: usize = 150;
 pub struct Sweep {
     /// Number of clusters.
     pub k: usize,
-    /// Thresholds; the paper's are 0, 0.1, …, 0.4.
+    /// Thresholds beta1: similarities below count as zero. The paper's are 0, 0.1, …, 0.4.
     pub beta1: Vec<f64>,
-    /// Bandwidths, ascending.
+    /// Bandwidths beta2 of `exp((s - 1) / beta2)`, ascending.
     pub beta2: Vec<f64>,
-    /// Ways to make labels.
+    /// Ways of labelling.
     pub methods: Vec<Method>,
-    /// Whether a point is similar to itself; the paper keeps it.
+    /// Whether a point is similar to itself; the paper keeps the diagonal.
     pub diagonal: Diagonal,
     /// Restarts of k-means in each setting.
     pub restarts: usize,
-    /// Largest residual of the eigenvectors. Labels do not need the last digits.
+    /// Largest residual of the eigenvectors; labels do not need the last digits.
     pub tolerance: f64,
-    /// Most products of the eigen-solver in one setting.
+    /// Most matrix products of the eigensolver in one setting.
     pub max_iterations: usize,
-    /// Thresholds that would keep more pairs than this (by the bound n · leaf size / beta1) are left out.
+    /// Thresholds that could keep more pairs than this, by the bound n · leaf size / beta1, are left out.
     pub most_pairs: usize,
-    /// Solve about eighteen bandwidths of the range and those between two of them only where the labels of the two
-    /// differ by more than a row in 500, by halves; the others take over the labels of a neighbour. Below the first
-    /// bandwidth whose eigenvectors are not found none is tried. Much faster on a fine grid, and nearly the same.
+    /// Solve about eighteen bandwidths of the range, then bisect between two of them where their labels differ in more
+    /// than one row in 500; the others reuse the labels of a neighbour. Bandwidths below the first whose eigenvectors
+    /// do not converge are not solved. Much faster on a fine grid, with nearly the same result.
     pub refine: bool,
     /// Seed of start vectors and k-means.
     pub seed: u64,
@@ -102,30 +101,30 @@ impl Default for Sweep {
     }
 }
 
-/// One setting of the grid and what came of it.
+/// The result of one setting of the grid.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Entry {
-    /// Threshold.
+    /// The threshold.
     pub beta1: f64,
-    /// Bandwidth.
+    /// The bandwidth.
     pub beta2: f64,
     /// How the labels were made.
     pub method: Method,
     /// Rows of each cluster.
     pub sizes: Vec<usize>,
-    /// Ncut of the partition measured on S itself, so that settings can be compared.
+    /// Ncut of the partition on the kernel S itself, so that settings are comparable.
     pub ncut: f64,
-    /// Eigenvalue K less eigenvalue K + 1 of this setting's own affinity.
+    /// Eigenvalue K minus eigenvalue K + 1 of this setting's affinity.
     pub eigengap: f64,
     /// Whether the eigenvectors reached the tolerance.
     pub converged: bool,
-    /// Whether the labels were taken over from a bandwidth close by.
+    /// Whether the labels are those of a neighbouring bandwidth.
     pub reused: bool,
-    /// Which of [`SweepResult::partitions`] it is.
+    /// Index into [`SweepResult::partitions`].
     pub partition: usize,
 }
 
-/// The whole grid.
+/// The results of the whole grid.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SweepResult {
     /// Every setting, by threshold, then bandwidth, then method.
@@ -134,15 +133,15 @@ pub struct SweepResult {
     pub partitions: Vec<Vec<u32>>,
     /// Scores of each partition, when classes were given.
     pub scores: Option<Vec<Scores>>,
-    /// The entry the label-free rule picks: the partition with the highest mean adjusted Rand index to those of all
-    /// other settings (the first entry that has it). Settings that did not converge take no part.
+    /// The entry picked without classes: the first with the partition of the highest mean adjusted Rand index to those
+    /// of all other settings. Settings that did not converge are left out.
     pub label_free: usize,
-    /// The entry of the highest rho_c (then the highest ARI), when classes were given: the paper's protocol.
-    /// Settings that did not converge take no part: among random answers the labels would find a lucky one.
+    /// The entry of the highest rho_c, then the highest ARI, when classes were given: the paper's protocol. Settings
+    /// that did not converge are left out; a pick by classes among random labels would find a lucky one.
     pub best_by_labels: Option<usize>,
-    /// Thresholds left out because they would have kept too many pairs.
+    /// Thresholds left out because they could keep too many pairs.
     pub left_out: Vec<f64>,
-    /// Settings that could not be solved, with the reason of the first.
+    /// The number of settings that could not be solved, and the reason of the first.
     pub failed: Option<(usize, String)>,
 }
 
@@ -158,9 +157,14 @@ impl SweepResult {
     }
 }
 
-/// What one setting gave, before partitions are told apart.
+/// One solved setting, before equal partitions are merged.
 struct Solved {
-    at: (usize, usize, usize),
+    /// Index of the threshold among those that are solved.
+    threshold: usize,
+    /// Index into [`Sweep::beta2`].
+    bandwidth: usize,
+    /// Index into [`Sweep::methods`].
+    method: usize,
     labels: Result<Vec<u32>>,
     eigengap: f64,
     converged: bool,
@@ -168,7 +172,7 @@ struct Solved {
 }
 
 impl Sweep {
-    /// Refuses values that cannot be meant.
+    /// Refuses values outside their range.
     pub fn validate(&self) -> Result<()> {
         if self.beta1.is_empty() || self.beta2.is_empty() || self.methods.is_empty() {
             return Err(parameter("grid", "empty", "at least one beta1, one beta2 and one method"));
@@ -182,7 +186,7 @@ impl Sweep {
         self.spectral(self.k, 0).validate()
     }
 
-    /// Runs the grid over the leaves of one forest, in the current thread pool. `classes` are only used to score.
+    /// Runs the grid on the leaves of one forest, in the current thread pool. `classes` are only used to score.
     pub fn run(
         &self,
         leaves: &Arc<LeafMatrix>,
@@ -198,37 +202,42 @@ impl Sweep {
         let settings = thresholds.len() * self.beta2.len();
         observer.begin(Stage::Tune, settings as u64);
         let solved = if self.refine {
-            self.refine(leaves, &thresholds, observer)?
+            self.solve_refined(leaves, &thresholds, observer)?
         } else {
-            self.whole(leaves, &thresholds, observer)?
+            self.solve_all(leaves, &thresholds, observer)?
         };
         observer.end(Stage::Tune);
-        self.collect(leaves, (&thresholds, left_out), solved, classes, observer)
+        self.collect(leaves, &thresholds, left_out, solved, classes, observer)
     }
 
-    /// Every bandwidth, threshold after threshold: one set of pairs in memory, stretches side by side.
-    fn whole(&self, leaves: &LeafMatrix, thresholds: &[f64], observer: &dyn Observer) -> Result<Vec<Solved>> {
+    /// Solves every bandwidth, threshold after threshold: one set of pairs in memory, chains in parallel.
+    fn solve_all(
+        &self,
+        leaves: &LeafMatrix,
+        thresholds: &[f64],
+        observer: &dyn Observer,
+    ) -> Result<Vec<Solved>> {
         let mut solved = Vec::with_capacity(thresholds.len() * self.beta2.len() * self.methods.len());
         for (number, beta1) in thresholds.iter().enumerate() {
             check(observer)?;
             let kernel = leaves.sparse(*beta1, &Quiet(observer))?;
             let base = SparseAffinity::paper(&kernel, self.beta2[0], self.diagonal, observer)?;
             drop(kernel);
-            let starts: Vec<usize> = (0..self.beta2.len()).step_by(STRETCH).collect();
-            let stretches: Result<Vec<Vec<Solved>>> = starts
+            let starts: Vec<usize> = (0..self.beta2.len()).step_by(CHAIN).collect();
+            let chains: Result<Vec<Vec<Solved>>> = starts
                 .par_iter()
                 .map(|first| {
-                    let end = (first + STRETCH).min(self.beta2.len());
-                    Walk::new(self, base.clone(), number, observer).stretch(*first, end)
+                    let end = (first + CHAIN).min(self.beta2.len());
+                    BandwidthPath::new(self, base.clone(), number, observer).solve_range(*first, end)
                 })
                 .collect();
-            solved.extend(stretches?.into_iter().flatten());
+            solved.extend(chains?.into_iter().flatten());
         }
         Ok(solved)
     }
 
-    /// The bandwidths that matter, thresholds side by side: pairs are counted once and each threshold keeps its own.
-    fn refine(
+    /// Solves the bandwidths of [`Sweep::refine`], thresholds in parallel; pairs are counted once for all of them.
+    fn solve_refined(
         &self,
         leaves: &LeafMatrix,
         thresholds: &[f64],
@@ -236,7 +245,7 @@ impl Sweep {
     ) -> Result<Vec<Solved>> {
         let least = thresholds.iter().copied().fold(1.0, f64::min);
         let kernel = leaves.sparse(least, &Quiet(observer))?;
-        let walks: Result<Vec<Vec<Solved>>> = thresholds
+        let paths: Result<Vec<Vec<Solved>>> = thresholds
             .par_iter()
             .enumerate()
             .map(|(number, beta1)| {
@@ -244,13 +253,13 @@ impl Sweep {
                 let own = kernel.at_least(*beta1)?;
                 let base = SparseAffinity::paper(&own, self.beta2[0], self.diagonal, observer)?;
                 drop(own);
-                Walk::new(self, base, number, observer).refined()
+                BandwidthPath::new(self, base, number, observer).solve_refined()
             })
             .collect();
-        Ok(walks?.into_iter().flatten().collect())
+        Ok(paths?.into_iter().flatten().collect())
     }
 
-    /// The thresholds whose pairs fit, and those left out. The largest always stays.
+    /// The thresholds within [`Sweep::most_pairs`], and those left out. The largest always stays.
     fn affordable(&self, leaves: &LeafMatrix) -> (Vec<f64>, Vec<f64>) {
         let (n, leaf) = (leaves.n() as f64, leaves.mean_leaf());
         let largest = self.beta1.iter().copied().fold(0.0, f64::max);
@@ -258,11 +267,12 @@ impl Sweep {
         self.beta1.iter().partition(|b| **b == largest || bound(**b) <= self.most_pairs as f64)
     }
 
-    /// Tells partitions apart, measures each once, and picks.
+    /// Merges equal partitions, scores each once, and picks.
     fn collect(
         &self,
         leaves: &Arc<LeafMatrix>,
-        (thresholds, left_out): (&[f64], Vec<f64>),
+        thresholds: &[f64],
+        left_out: Vec<f64>,
         solved: Vec<Solved>,
         classes: Option<&[u32]>,
         observer: &dyn Observer,
@@ -285,11 +295,10 @@ impl Sweep {
             labels.iter().for_each(|l| sizes[*l as usize] += 1);
             let fresh = known.len();
             let partition = *known.entry(labels).or_insert(fresh);
-            let (b1, b2, m) = one.at;
             entries.push(Entry {
-                beta1: thresholds[b1],
-                beta2: self.beta2[b2],
-                method: self.methods[m],
+                beta1: thresholds[one.threshold],
+                beta2: self.beta2[one.bandwidth],
+                method: self.methods[one.method],
                 sizes,
                 ncut: 0.0,
                 eigengap: one.eigengap,
@@ -303,7 +312,7 @@ impl Sweep {
             partitions[at] = labels;
         }
         if entries.is_empty() {
-            let problem = failed.map_or_else(|| "there was none".to_string(), |f| f.1);
+            let problem = failed.map_or_else(|| "the grid is empty".to_string(), |f| f.1);
             return Err(Error::Numerical { what: "search over all settings", problem });
         }
         let linear = LinearAffinity::new(leaves.clone());
@@ -318,13 +327,13 @@ impl Sweep {
             classes.map(|c| partitions.par_iter().map(|p| score(p, c)).collect());
         let scores = scores.transpose()?;
         let mut weights = vec![0usize; partitions.len()];
-        // An unfinished eigenvector is a random one as far as labels go: listed, never picked unless all are.
-        let finished = entries.iter().any(|e| e.converged);
+        // Labels from eigenvectors that did not converge are random: listed, but only picked when none converged.
+        let any_converged = entries.iter().any(|e| e.converged);
         for entry in &mut entries {
             entry.ncut = ncuts[entry.partition];
-            weights[entry.partition] += usize::from(entry.converged || !finished);
+            weights[entry.partition] += usize::from(entry.converged || !any_converged);
         }
-        let eligible = |at: &usize| entries[*at].converged || !finished;
+        let eligible = |at: &usize| entries[*at].converged || !any_converged;
         let agreed = most_agreed(&partitions, &weights, COMPARED, observer)?;
         let label_free =
             (0..entries.len()).filter(eligible).find(|at| entries[*at].partition == agreed).unwrap_or(0);

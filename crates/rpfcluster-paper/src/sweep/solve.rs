@@ -1,29 +1,29 @@
-//! The bandwidths of one threshold, each started from the one above it.
+//! The bandwidths of one threshold, solved in descending order with warm starts.
 //!
-//! Large bandwidths are easy (a few products) and small ones hard (eigenvalues crowd together), so the way goes down:
-//! the hard ones begin where their neighbour ended. `stretch` solves every bandwidth; `refined` looks between two of
-//! them only where their labels differ.
+//! Large bandwidths converge in a few products; small ones are hard, because their eigenvalues crowd together. The path
+//! therefore descends, and each bandwidth starts from the eigenvectors of the one above. `solve_range` solves every
+//! bandwidth of a range; `solve_refined` bisects only where labels differ.
 
 use super::grid::nearest_to_coarse;
-use super::{SAME, Solved, Sweep};
+use super::{REUSE, Solved, Sweep};
 use rpfcluster::Result;
 use rpfcluster::affinity::SparseAffinity;
 use rpfcluster::observe::{Observer, Quiet, Stage, check};
 use rpfcluster::spectral::{Embedding, Hints, SpectralParams, embed, label};
 
-/// Fewer points than this are solved densely: the block method would not be faster even from a good start.
+/// Tables of fewer rows are solved densely; the block solver is not faster there even from a warm start.
 const DENSE: usize = 64;
 
-/// Up to this many points a setting the block method did not finish (a tiny bandwidth, eigenvalues crowded to within
-/// 1e-7 and less) is solved densely after all.
+/// Most rows at which a setting whose block solver does not converge is solved densely instead. This happens at tiny
+/// bandwidths, whose eigenvalues differ by 1e-7 and less.
 const DENSE_RESCUE: usize = 600;
 
-/// Labels agree when at most one row in this many differs: fewer than this many rows must have the same labels.
+/// Labels agree when at most one row in this many differs; below this many rows all must be equal.
 const AGREE: usize = 500;
 
-/// How far two bandwidths are apart as affinities: the largest change of any weight relative to the constant, after
-/// the change of scale that no normalised cut sees is taken out.
-fn moved(from: f64, to: f64) -> f64 {
+/// The distance of two bandwidths as affinities: the largest change of any weight relative to the constant, without the
+/// common factor, to which normalised cuts are invariant.
+fn distance(from: f64, to: f64) -> f64 {
     // Weights over the constant are 1 + strength * shape(s), shape from 0 to 1.
     let strength = |b: f64| (1.0 / b).exp_m1();
     let shape = |b: f64, s: f64| (s / b).exp_m1() / strength(b);
@@ -34,7 +34,7 @@ fn moved(from: f64, to: f64) -> f64 {
     bend.max((strength(from) - strength(to)).abs())
 }
 
-/// The first `k` columns of an embedding of a connected graph, and the gap behind them.
+/// The first `k` columns of an embedding of a connected graph, and the eigengap after them.
 fn first_columns(wide: &Embedding, k: usize) -> (Embedding, f64) {
     if wide.k() <= k {
         return (wide.clone(), 0.0);
@@ -43,7 +43,7 @@ fn first_columns(wide: &Embedding, k: usize) -> (Embedding, f64) {
     (wide.first(k), gap)
 }
 
-/// Whether two bandwidths gave the same labels, by every method, but for a row in [`AGREE`].
+/// Whether two bandwidths have the same labels by every method, except for one row in [`AGREE`].
 fn agree(one: &[Solved], other: &[Solved]) -> bool {
     one.iter().zip(other).all(|(a, b)| match (&a.labels, &b.labels) {
         (Ok(a), Ok(b)) => a.iter().zip(b).filter(|(x, y)| x != y).count() <= a.len() / AGREE,
@@ -52,48 +52,49 @@ fn agree(one: &[Solved], other: &[Solved]) -> bool {
     })
 }
 
-/// One bandwidth's settings under another bandwidth's number.
-fn taken_over(from: &[Solved], at: usize) -> Vec<Solved> {
-    let again = |(method, old): (usize, &Solved)| Solved {
-        at: (old.at.0, at, method),
+/// The settings of one solved bandwidth, reused at bandwidth number `bandwidth`.
+fn reused(from: &[Solved], bandwidth: usize) -> Vec<Solved> {
+    let again = |old: &Solved| Solved {
+        threshold: old.threshold,
+        bandwidth,
+        method: old.method,
         labels: old.labels.clone(),
         eigengap: old.eigengap,
         converged: old.converged,
         reused: true,
     };
-    from.iter().enumerate().map(again).collect()
+    from.iter().map(again).collect()
 }
 
-/// One threshold's pairs on their way along the bandwidths.
-pub(super) struct Walk<'a> {
+/// The affinity of one threshold at a changing bandwidth, and what is solved so far.
+pub(super) struct BandwidthPath<'a> {
     sweep: &'a Sweep,
     affinity: SparseAffinity,
-    /// The threshold's number.
-    number: usize,
+    /// Index of the threshold.
+    threshold: usize,
     observer: &'a dyn Observer,
-    /// What each bandwidth gave, by its number.
+    /// The settings of each bandwidth, by its index; empty before it is solved.
     found: Vec<Vec<Solved>>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> BandwidthPath<'a> {
     pub(super) fn new(
         sweep: &'a Sweep,
         affinity: SparseAffinity,
-        number: usize,
+        threshold: usize,
         observer: &'a dyn Observer,
     ) -> Self {
         let found = sweep.beta2.iter().map(|_| Vec::new()).collect();
-        Walk { sweep, affinity, number, observer, found }
+        BandwidthPath { sweep, affinity, threshold, observer, found }
     }
 
-    /// All methods on the consecutive bandwidths from number `first` to before `end`, each solved unless its affinity
-    /// hardly differs from the last.
-    pub(super) fn stretch(mut self, first: usize, end: usize) -> Result<Vec<Solved>> {
+    /// All methods on the bandwidths `first..end`; a bandwidth within [`REUSE`] of the last solved one reuses its labels.
+    pub(super) fn solve_range(mut self, first: usize, end: usize) -> Result<Vec<Solved>> {
         let mut last: Option<(usize, Embedding)> = None;
         for at in (first..end).rev() {
             match &last {
-                Some((solved, _)) if moved(self.sweep.beta2[*solved], self.sweep.beta2[at]) < SAME => {
-                    self.take_over(*solved, at..at + 1);
+                Some((solved, _)) if distance(self.sweep.beta2[*solved], self.sweep.beta2[at]) < REUSE => {
+                    self.reuse(*solved, at..at + 1);
                 }
                 _ => last = self.solve(at, last.as_ref().map(|(_, e)| e))?.map(|e| (at, e)),
             }
@@ -101,21 +102,21 @@ impl<'a> Walk<'a> {
         Ok(self.found.into_iter().flatten().collect())
     }
 
-    /// All methods on all bandwidths: a coarse choice of them first, then those between two whose labels differ, by
-    /// halves. Below the first bandwidth whose eigenvectors are not found none is tried: they only get harder.
-    pub(super) fn refined(mut self) -> Result<Vec<Solved>> {
+    /// All methods on all bandwidths: a coarse selection first, then bisection between two whose labels differ. Below
+    /// the first bandwidth that does not converge none is solved, since smaller ones are harder.
+    pub(super) fn solve_refined(mut self) -> Result<Vec<Solved>> {
         let mut above: Option<(usize, Embedding)> = None;
         for at in nearest_to_coarse(&self.sweep.beta2).into_iter().rev() {
             let embedding = self.solve(at, above.as_ref().map(|(_, e)| e))?;
             let high = above.as_ref().map_or(at, |(high, _)| *high);
             match (embedding.filter(|e| e.converged), &above) {
                 (None, _) => {
-                    self.take_over(at, at + 1..high);
-                    self.take_over(at, 0..at);
+                    self.reuse(at, at + 1..high);
+                    self.reuse(at, 0..at);
                     break;
                 }
                 (Some(own), Some((_, start))) => {
-                    self.between(at, high, start)?;
+                    self.bisect(at, high, start)?;
                     above = Some((at, own));
                 }
                 (Some(own), None) => above = Some((at, own)),
@@ -124,30 +125,31 @@ impl<'a> Walk<'a> {
         Ok(self.found.into_iter().flatten().collect())
     }
 
-    /// The bandwidths between two that are solved; `start` belongs to the upper one.
-    fn between(&mut self, low: usize, high: usize, start: &Embedding) -> Result<()> {
+    /// The bandwidths between two solved ones; `start` belongs to the upper one.
+    fn bisect(&mut self, low: usize, high: usize, start: &Embedding) -> Result<()> {
         if high - low < 2 {
             return Ok(());
         }
-        let close = moved(self.sweep.beta2[low], self.sweep.beta2[high]) < SAME;
+        let close = distance(self.sweep.beta2[low], self.sweep.beta2[high]) < REUSE;
         if close || agree(&self.found[low], &self.found[high]) {
-            self.take_over(low, low + 1..high);
+            self.reuse(low, low + 1..high);
             return Ok(());
         }
         let middle = low.midpoint(high);
         let embedding = self.solve(middle, Some(start))?;
-        self.between(middle, high, start)?;
-        self.between(low, middle, embedding.as_ref().unwrap_or(start))
+        self.bisect(middle, high, start)?;
+        self.bisect(low, middle, embedding.as_ref().unwrap_or(start))
     }
 
-    fn take_over(&mut self, from: usize, to: std::ops::Range<usize>) {
+    /// Gives the bandwidths `to` the settings of bandwidth `from`.
+    fn reuse(&mut self, from: usize, to: std::ops::Range<usize>) {
         self.observer.advance(Stage::Tune, to.len() as u64);
         for at in to {
-            self.found[at] = taken_over(&self.found[from], at);
+            self.found[at] = reused(&self.found[from], at);
         }
     }
 
-    /// All methods at one bandwidth. Returns its eigenvectors, when there are any.
+    /// Solves all methods at one bandwidth. Returns its eigenvectors, unless the solver failed.
     fn solve(&mut self, at: usize, start: Option<&Embedding>) -> Result<Option<Embedding>> {
         check(self.observer)?;
         let (sweep, quiet) = (self.sweep, Quiet(self.observer));
@@ -159,48 +161,31 @@ impl<'a> Walk<'a> {
         let mut dense_below = DENSE;
         let mut wide = embed(affinity, &sweep.spectral(columns, 0), &hints, &quiet);
         if n <= DENSE_RESCUE && wide.as_ref().is_ok_and(|e| !e.converged) {
-            // The parts of recursive cuts are as crowded as the whole.
+            // The eigenvalues of the parts of recursive cuts are as crowded as those of the whole.
             dense_below = DENSE_RESCUE;
             let params = SpectralParams { dense_below, ..sweep.spectral(columns, 0) };
             wide = embed(affinity, &params, &Hints::default(), &quiet);
         }
-        let name = |method| (self.number, at, method);
-        let methods = 0..sweep.methods.len();
-        self.found[at] = match &wide {
-            Ok(wide) => {
-                let (embedding, eigengap) = first_columns(wide, sweep.k);
-                let one = |method| Solved {
-                    at: name(method),
-                    labels: label(
-                        affinity,
-                        &embedding,
-                        &SpectralParams { dense_below, ..sweep.spectral(sweep.k, method) },
-                        &quiet,
-                    ),
-                    eigengap,
-                    converged: embedding.converged,
-                    reused: false,
-                };
-                methods.map(one).collect()
-            }
-            Err(problem) => {
-                let one = |method| Solved {
-                    at: name(method),
-                    labels: Err(problem.clone()),
-                    eigengap: 0.0,
-                    converged: false,
-                    reused: false,
-                };
-                methods.map(one).collect()
-            }
+        let narrow = wide.as_ref().map(|wide| first_columns(wide, sweep.k));
+        let solved = |method| {
+            let (labels, eigengap, converged) = match &narrow {
+                Ok((embedding, eigengap)) => {
+                    let params = SpectralParams { dense_below, ..sweep.spectral(sweep.k, method) };
+                    (label(affinity, embedding, &params, &quiet), *eigengap, embedding.converged)
+                }
+                Err(problem) => (Err((*problem).clone()), 0.0, false),
+            };
+            let threshold = self.threshold;
+            Solved { threshold, bandwidth: at, method, labels, eigengap, converged, reused: false }
         };
+        self.found[at] = (0..sweep.methods.len()).map(solved).collect();
         self.observer.advance(Stage::Tune, 1);
         Ok(wide.ok())
     }
 }
 
 impl Sweep {
-    /// The spectral step's parameters for `k` columns and one of the methods.
+    /// The parameters of the spectral step for `k` columns and one of the methods.
     pub(super) fn spectral(&self, k: usize, method: usize) -> SpectralParams {
         SpectralParams {
             k,
