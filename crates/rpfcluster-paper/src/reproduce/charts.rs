@@ -51,7 +51,7 @@ impl Metric {
 }
 
 /// The colour of each method.
-pub fn colour(method: Method) -> &'static str {
+fn colour(method: Method) -> &'static str {
     match method {
         Method::KMeans => "#999999",
         Method::Njw => "#56b4e9",

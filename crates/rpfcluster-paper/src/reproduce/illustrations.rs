@@ -14,13 +14,13 @@ use serde::Serialize;
 use super::Result;
 
 /// The paper's scores on Iris, (rho_c, rho_r): rpf-kernel, Gaussian kernel.
-pub const PAPER_IRIS: [(f64, f64); 2] = [(96.67, 94.95), (92.00, 90.55)];
+pub(super) const PAPER_IRIS: [(f64, f64); 2] = [(96.67, 94.95), (92.00, 90.55)];
 
 /// Similarities of neighbours among the paper's nine points.
 const CHAIN: [f64; 8] = [0.9, 0.9, 0.9, 0.3, 0.9, 0.9, 0.9, 0.9];
 
 /// The eigenvector printed in the paper.
-pub const PAPER_VECTOR: [f64; 9] = [0.340, 0.469, 0.392, 0.219, -0.098, -0.249, -0.351, -0.419, -0.304];
+const PAPER_VECTOR: [f64; 9] = [0.340, 0.469, 0.392, 0.219, -0.098, -0.249, -0.351, -0.419, -0.304];
 
 /// The example of nine points on a line in two clusters.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -114,7 +114,7 @@ impl Illustrations {
     }
 
     /// File names and contents.
-    pub(crate) fn figures(&self) -> Vec<(&'static str, String)> {
+    pub(super) fn figures(&self) -> Vec<(&'static str, String)> {
         vec![("iris-kernels.svg", self.heat_maps.clone()), ("nine-points.svg", self.line())]
     }
 

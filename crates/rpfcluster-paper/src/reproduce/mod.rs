@@ -30,14 +30,14 @@ use rpfcluster_data::catalog::{Entry, Scaling, entries, find};
 use rpfcluster_data::write::to_file;
 use rpfcluster_report::figures::bars;
 
+use effort::Effort;
 use pace::Pace;
+use unit::Unit;
 
-pub use charts::{Metric, chart, colour};
-pub use effort::Effort;
+pub use charts::{Metric, chart};
 pub use illustrations::{Illustrations, IrisExample, NinePoints, nine_points};
 pub use markdown::paper_results;
 pub use results::{Cell, DataSet, Results, Statistic};
-pub use unit::{Run, Unit};
 
 /// An error that ends the whole reproduction. The failure of one data set is in [`Results::failed`] instead.
 #[derive(Debug, thiserror::Error)]

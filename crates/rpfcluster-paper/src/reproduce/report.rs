@@ -15,7 +15,7 @@ th:first-child,td:first-child{text-align:left}caption{text-align:left;font-weigh
 svg{max-width:100%;height:auto}figure{margin:1rem 0}small{color:light-dark(#444,#a3adb7)}";
 
 /// The whole page.
-pub(crate) fn page(
+pub(super) fn page(
     results: &Results,
     illustrations: &Illustrations,
     figures: &[(&'static str, String)],

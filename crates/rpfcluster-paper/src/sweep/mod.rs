@@ -141,8 +141,17 @@ pub struct SweepResult {
     pub best_by_labels: Option<usize>,
     /// Thresholds left out because they could keep too many pairs.
     pub left_out: Vec<f64>,
-    /// The number of settings that could not be solved, and the reason of the first.
-    pub failed: Option<(usize, String)>,
+    /// The settings that could not be solved, if any.
+    pub failed: Option<Failures>,
+}
+
+/// Settings that could not be solved.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Failures {
+    /// How many.
+    pub settings: usize,
+    /// The reason of the first.
+    pub first: String,
 }
 
 impl SweepResult {
@@ -279,15 +288,15 @@ impl Sweep {
     ) -> Result<SweepResult> {
         let mut known: HashMap<Vec<u32>, usize> = HashMap::new();
         let mut entries = Vec::with_capacity(solved.len());
-        let mut failed: Option<(usize, String)> = None;
+        let mut failed: Option<Failures> = None;
         for one in solved {
             check(observer)?;
             let labels = match one.labels {
                 Ok(labels) => labels,
                 Err(Error::Cancelled) => return Err(Error::Cancelled),
                 Err(problem) => {
-                    let (count, _) = failed.get_or_insert_with(|| (0, problem.to_string()));
-                    *count += 1;
+                    let none = || Failures { settings: 0, first: problem.to_string() };
+                    failed.get_or_insert_with(none).settings += 1;
                     continue;
                 }
             };
@@ -312,7 +321,7 @@ impl Sweep {
             partitions[at] = labels;
         }
         if entries.is_empty() {
-            let problem = failed.map_or_else(|| "the grid is empty".to_string(), |f| f.1);
+            let problem = failed.map_or_else(|| "the grid is empty".to_string(), |f| f.first);
             return Err(Error::Numerical { what: "search over all settings", problem });
         }
         let linear = LinearAffinity::new(leaves.clone());
