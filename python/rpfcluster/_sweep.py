@@ -154,6 +154,6 @@ def _result(found: dict[str, Any], partitions: NDArray[np.uint32]) -> SweepResul
         label_free=found["label_free"],
         best_by_labels=found["best_by_labels"],
         left_out=found["left_out"],
-        n_failed=0 if found["failed"] is None else found["failed"][0],
+        n_failed=0 if found["failed"] is None else found["failed"]["settings"],
         partitions=partitions,
     )

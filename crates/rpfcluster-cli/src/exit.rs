@@ -102,9 +102,9 @@ impl From<rpfcluster_report::Error> for Failure {
     }
 }
 
-impl From<rpfcluster_reproduce::Error> for Failure {
-    fn from(error: rpfcluster_reproduce::Error) -> Self {
-        use rpfcluster_reproduce::Error;
+impl From<rpfcluster_paper::reproduce::Error> for Failure {
+    fn from(error: rpfcluster_paper::reproduce::Error) -> Self {
+        use rpfcluster_paper::reproduce::Error;
         match error {
             Error::Library(error) => error.into(),
             Error::Data(error) => error.into(),

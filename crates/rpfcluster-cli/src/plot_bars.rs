@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use rpfcluster_paper::compare::Method;
 use rpfcluster_report::colour;
 use rpfcluster_report::figures::{Bar, BarChart, BarGroup};
-use rpfcluster_rivals::Method;
 use serde::Deserialize;
 use serde_json::Value;
 

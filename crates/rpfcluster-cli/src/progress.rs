@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rpfcluster::{Observer, Stage};
-use rpfcluster_reproduce::Step;
+use rpfcluster_paper::reproduce::Step;
 
 use crate::exit::{Failure, INTERRUPTED, Outcome};
 use crate::output;
@@ -163,7 +163,7 @@ impl Observer for Steps {
     }
 }
 
-impl rpfcluster_reproduce::Progress for Steps {
+impl rpfcluster_paper::reproduce::Progress for Steps {
     fn step(&self, step: &Step<'_>) {
         let left = step.seconds_left.map_or_else(String::new, |seconds| format!(", {} left", span(seconds)));
         if let Some(bar) = &self.bar {

@@ -2,7 +2,7 @@
 //! `rpf sweep --json` printed.
 
 use rpfcluster::metrics::Scores;
-use rpfcluster::sweep::SweepResult;
+use rpfcluster_paper::sweep::SweepResult;
 use rpfcluster_report::model::SweepMap;
 use rpfcluster_report::word;
 use serde::Deserialize;

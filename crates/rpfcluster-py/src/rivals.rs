@@ -3,7 +3,7 @@
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use rpfcluster::thread_pool::in_pool;
-use rpfcluster_rivals::{ClusterForests, Njw};
+use rpfcluster_paper::rivals::{ClusterForests, Njw};
 
 use crate::functions::{parse, signed};
 use crate::gate::{Progress, gate};

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use rpfcluster::sweep::{
+use rpfcluster::thread_pool::in_pool;
+use rpfcluster_paper::sweep::{
     Sweep, SweepResult, coarse_bandwidths, medium_bandwidths, paper_bandwidths, paper_thresholds,
 };
-use rpfcluster::thread_pool::in_pool;
 
 use crate::forest::Forest;
 use crate::functions::{parse, to_json};

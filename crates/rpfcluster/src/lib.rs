@@ -17,7 +17,6 @@ pub mod points;
 pub mod random;
 pub mod select;
 mod simd;
-pub mod sweep;
 pub mod thread_pool;
 
 /// Spectral clustering of any affinity: eigenvectors and labels.

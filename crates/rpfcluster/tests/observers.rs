@@ -169,19 +169,14 @@ impl Observer for CancelAfter {
 #[test]
 fn selection_and_sweep_can_be_cancelled_within_a_candidate() {
     use rpfcluster::RpfCluster;
-    use rpfcluster::sweep::Sweep;
     let values = normals(1500, 3, 5);
     let points = Points::new(&values, 1500, 3).unwrap();
-    let forest = grow(&values, 1500, 3, &ForestParams { trees: 40, ..Default::default() });
-    let leaves = std::sync::Arc::new(forest.leaves());
     type Run<'a> = Box<dyn Fn(&dyn Observer) -> Result<(), Error> + 'a>;
     let tuned = RpfCluster { k: 3, trees: 40, ..Default::default() };
     let open = RpfCluster { max_k: Some(5), ..tuned.clone() };
-    let sweep = Sweep { k: 3, beta1: vec![0.1], beta2: vec![0.1, 0.5, 2.0], ..Default::default() };
-    let runs: [(&str, Run, u64); 3] = [
+    let runs: [(&str, Run, u64); 2] = [
         ("settings", Box::new(|o| tuned.fit(points.observed(o)).map(|_| ())), 100),
         ("number of clusters", Box::new(|o| open.fit(points.observed(o)).map(|_| ())), 300),
-        ("sweep", Box::new(|o| sweep.run(&leaves, None, o).map(|_| ())), 30),
     ];
     for (name, run, least) in runs {
         let never = CancelAfter { asked: AtomicU64::new(0), limit: u64::MAX };

@@ -10,11 +10,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use common::{grow, normals};
 use rpfcluster::Setting;
 use rpfcluster::affinity::{Affinity, Diagonal, LinearAffinity, SparseAffinity};
-use rpfcluster::kmeans::{HartiganWong, KMeans};
+use rpfcluster::kmeans::KMeans;
 use rpfcluster::model_file::Container;
 use rpfcluster::pipeline::partitions;
 use rpfcluster::spectral::{Method, Solver, SpectralParams, cluster};
-use rpfcluster::sweep::most_agreed;
 use rpfcluster::{AffinityParams, Error, Fitted, ForestParams, Observer, Points, RpfCluster, Silent};
 
 /// Counts how often it is asked, and says stop after so many times.
@@ -155,9 +154,7 @@ fn everything_else_that_takes_long() {
     let open_trees = RpfCluster { max_trees: Some(200), ..fixed.clone() };
     let dense: Vec<f64> = (0..400 * 400).map(|i| 1.0 + ((i / 400) * (i % 400) % 7) as f64).collect();
     let kmeans = KMeans { k: 20, restarts: 2, ..Default::default() };
-    let hartigan = HartiganWong { k: 20, restarts: 2, ..Default::default() };
-    let labels: Vec<Vec<u32>> = (2..9).map(|k| (0..N as u32).map(|i| i % k).collect()).collect();
-    let recipe = Setting { min_node: 30, affinity: AffinityParams::Linear, method: Method::Kway };
+    let setting = Setting { min_node: 30, affinity: AffinityParams::Linear, method: Method::Kway };
     stops_anywhere(&[
         ("fit", 80, Box::new(|o| fixed.fit(points.observed(o)).map(drop))),
         ("pieces", 80, Box::new(|o| fixed.fit(apart.observed(o)).map(drop))),
@@ -167,11 +164,9 @@ fn everything_else_that_takes_long() {
         (
             "partitions",
             50,
-            Box::new(|o| partitions(fitted.forest(), recipe, &fixed, &[2, 3, 4], o).map(drop)),
+            Box::new(|o| partitions(fitted.forest(), setting, &fixed, &[2, 3, 4], o).map(drop)),
         ),
         ("k-means", 100, Box::new(|o| kmeans.fit(&values, 3, o).map(drop))),
-        ("Hartigan-Wong", 150, Box::new(|o| hartigan.fit(&values, 3, o).map(drop))),
-        ("agreement", 21, Box::new(|o| most_agreed(&labels, &[1; 7], 7, o).map(drop))),
         ("dense matrix", 800, Box::new(|o| SparseAffinity::precomputed_dense(&dense, 400, o).map(drop))),
     ]);
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use rpfcluster_data::ColumnRef;
-use rpfcluster_reproduce::Metric;
+use rpfcluster_paper::reproduce::Metric;
 
 use super::shared::{RunArgs, column};
 use super::values::count;

@@ -7,7 +7,7 @@ use rpfcluster::affinity::Diagonal;
 use rpfcluster::spectral::{Method, Solver};
 use rpfcluster::{AffinityKind, Direction, Split};
 use rpfcluster_data::Missing;
-use rpfcluster_rivals::Method as Rival;
+use rpfcluster_paper::compare::Method as Rival;
 
 /// Where a node is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

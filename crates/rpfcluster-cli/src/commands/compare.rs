@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use rpfcluster::RpfCluster;
-use rpfcluster_rivals::compare::{Answer, Comparison};
-use rpfcluster_rivals::{DENSE_LIMIT, Method};
+use rpfcluster_paper::compare::{Answer, Comparison, Method};
+use rpfcluster_paper::rivals::DENSE_LIMIT;
 use serde_json::{Map, Value, json};
 
 use crate::args::{CompareArgs, RivalArg};

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use rpfcluster::Fitted;
 use rpfcluster_data::{Labels, ReadOptions, read_labels, read_similarity};
+use rpfcluster_paper::reproduce::{Illustrations, Results};
 use rpfcluster_report::Ink;
 use rpfcluster_report::figures::{self, Cloud, Group, Panel};
 use rpfcluster_report::files::{self, Format};
 use rpfcluster_report::model::Spectrum;
-use rpfcluster_reproduce::{Illustrations, Results};
 use serde_json::Value;
 
 use crate::args::{KindArg, PlotArgs, ScoreArg};
@@ -109,7 +109,7 @@ fn drawn(session: &Session, args: &PlotArgs) -> Outcome<String> {
         (_, input) => {
             let score = args.score.unwrap_or(ScoreArg::RhoC);
             let chart = match input {
-                Input::Results(results) => rpfcluster_reproduce::chart(&results, score.into()),
+                Input::Results(results) => rpfcluster_paper::reproduce::chart(&results, score.into()),
                 Input::Printed(command, object) if command == "compare" => {
                     plot_bars::of_compared(&parsed(path, &object)?, score, title)
                 }

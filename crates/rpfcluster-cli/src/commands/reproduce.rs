@@ -4,8 +4,9 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use rpfcluster_data::catalog::{Entry, Scaling};
-use rpfcluster_reproduce::{METHODS, Reproduction, Results};
-use rpfcluster_rivals::DENSE_LIMIT;
+use rpfcluster_paper::compare::Method;
+use rpfcluster_paper::reproduce::{Reproduction, Results};
+use rpfcluster_paper::rivals::DENSE_LIMIT;
 use serde_json::json;
 
 use crate::args::ReproduceArgs;
@@ -84,13 +85,13 @@ fn check_memory(session: &Session, sets: &[&Entry]) -> Outcome {
 fn table(results: &Results, request: &Reproduction) -> String {
     let mut text =
         format!("rho_c / ARI, data as in the paper, {} run\n{:<12} {:>8}", results.effort, "set", "majority");
-    for method in METHODS {
+    for method in Method::ALL {
         let _ = write!(text, " {:>18}", method.name());
     }
     text.push('\n');
     for (_, set) in results.in_order() {
         let _ = write!(text, "{:<12} {:>8.1}", set.title, set.majority);
-        for method in METHODS {
+        for method in Method::ALL {
             match set.cell(method, "paper") {
                 Some(cell) => {
                     let _ = write!(text, " {:>18}", format!("{:.1} / {:.3}", cell.rho_c.mean, cell.ari.mean));

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use rpfcluster::kernel::LeafMatrix;
 use rpfcluster::spectral::Method;
-use rpfcluster::sweep::{Entry, Sweep, SweepResult, coarse_bandwidths, paper_bandwidths};
 use rpfcluster::{AffinityKind, ForestParams, RpfCluster};
 use rpfcluster_data::{Preparation, Table};
+use rpfcluster_paper::sweep::{Entry, Sweep, SweepResult, coarse_bandwidths, paper_bandwidths};
 use serde_json::{Map, Value, json};
 
 use crate::args::{GridArg, SweepArgs};
@@ -125,14 +125,13 @@ fn warn(session: &Session, found: &SweepResult) {
         let left: Vec<String> = found.left_out.iter().map(f64::to_string).collect();
         session.note(&format!("beta1 {} left out: too many pairs to hold", left.join(", ")));
     }
-    if let Some((count, why)) = &found.failed {
-        session.note(&format!("{count} settings could not be solved: {why}"));
+    if let Some(failed) = &found.failed {
+        session.note(&format!("{} settings could not be solved: {}", failed.settings, failed.first));
     }
 }
 
 /// The members of the JSON object below its head.
 fn members(found: &SweepResult) -> Map<String, Value> {
-    let failed = found.failed.as_ref().map(|(count, why)| json!({"settings": count, "first": why}));
     let mut object = Map::new();
     let mut put = |key: &str, value: Value| object.insert(key.into(), value);
     put("best_by_labels", json!(found.best_by_labels.map(|at| entry(found, at))));
@@ -140,7 +139,7 @@ fn members(found: &SweepResult) -> Map<String, Value> {
     put("label_free_rule", "highest mean ARI to the partitions of all other settings".into());
     put("distinct_partitions", found.partitions.len().into());
     put("left_out_beta1", json!(found.left_out));
-    put("failed", json!(failed));
+    put("failed", json!(found.failed));
     put("grid", (0..found.entries.len()).map(|at| entry(found, at)).collect());
     object
 }

@@ -239,11 +239,6 @@ impl LeafMatrix {
         self.leaf_ids.get()
     }
 
-    /// Whether [`LeafMatrix::leaf_ids`] has been computed.
-    pub(crate) fn has_leaf_ids(&self) -> bool {
-        self.leaf_ids.get().is_some()
-    }
-
     /// Converts the leaf ids that [`Forest::route`] returns to the trees and the `min_node` of this matrix.
     ///
     /// # Panics

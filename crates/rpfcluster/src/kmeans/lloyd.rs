@@ -235,7 +235,7 @@ fn loosen(shifts: &[f64], slack: f64, bounds: &mut Bounds, k: usize) {
 }
 
 /// Sum of squared distances to the own centers, chunk by chunk.
-pub(super) fn inertia(rows: Rows, centers: &[f64], labels: &[u32]) -> f64 {
+fn inertia(rows: Rows, centers: &[f64], labels: &[u32]) -> f64 {
     let d = rows.d;
     let partial: Vec<f64> = labels
         .par_chunks(CHUNK)

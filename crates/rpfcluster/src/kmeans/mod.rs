@@ -1,9 +1,8 @@
-//! k-means: the last step of k-way spectral clustering, and the paper's baseline.
+//! k-means: the last step of k-way spectral clustering.
 //!
 //! [`KMeans`] is Lloyd's iteration from k-means++ starts with Hamerly's bounds, the same bits for any number of
-//! threads. [`HartiganWong`] is the algorithm the paper compares with.
+//! threads.
 
-mod hartigan_wong;
 mod init;
 mod lloyd;
 
@@ -13,8 +12,6 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result, parameter};
 use crate::observe::{Observer, Silent, Stage, check};
 use crate::random::sample_rows;
-
-pub use hartigan_wong::HartiganWong;
 
 /// More rows than this: the restarts run on a sample.
 const MANY_ROWS: usize = 40_000;
@@ -162,15 +159,40 @@ impl KMeans {
 
     /// Lloyd's iteration from the given centers (k x d by rows), once.
     pub fn fit_from(&self, data: &[f64], d: usize, centers: &[f64]) -> Result<KMeansFit> {
+        let mut fit = self.iterate(data, d, centers.to_vec(), &Silent)?;
+        fit.relabel(d);
+        Ok(fit)
+    }
+
+    /// The k-means++ centers (k x d by rows) from which restart number `restart` begins.
+    pub fn initial_centers(
+        &self,
+        data: &[f64],
+        d: usize,
+        restart: u64,
+        observer: &dyn Observer,
+    ) -> Result<Vec<f64>> {
         self.validate()?;
         let rows = Rows::new(data, d)?;
-        rows.check_k(self.k, &Silent)?;
+        rows.check_k(self.k, observer)?;
+        init::plus_plus(rows, self.k, (self.seed, restart), observer)
+    }
+
+    /// Lloyd's iteration from the given centers (k x d by rows), once; labels keep the numbers of the centers.
+    pub fn iterate(
+        &self,
+        data: &[f64],
+        d: usize,
+        centers: Vec<f64>,
+        observer: &dyn Observer,
+    ) -> Result<KMeansFit> {
+        self.validate()?;
+        let rows = Rows::new(data, d)?;
+        rows.check_k(self.k, observer)?;
         if centers.len() != self.k * d {
             return Err(Error::Shape { len: centers.len(), n: self.k, d });
         }
-        let mut fit = lloyd::run(rows, centers.to_vec(), self, &Silent)?;
-        fit.relabel(d);
-        Ok(fit)
+        lloyd::run(rows, centers, self, observer)
     }
 
     /// All restarts, the best first (ties: the earlier one).

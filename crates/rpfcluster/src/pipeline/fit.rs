@@ -232,7 +232,7 @@ pub(crate) fn rows_by_signature(leaves: &LeafMatrix, observer: &dyn Observer) ->
 const ALWAYS_COUNT_DISTINCT: usize = 4096;
 
 /// Returns an error when there are fewer distinct rows than clusters.
-pub(crate) fn check_distinct(leaves: &LeafMatrix, k: usize, observer: &dyn Observer) -> Result<()> {
+pub fn check_distinct(leaves: &LeafMatrix, k: usize, observer: &dyn Observer) -> Result<()> {
     let n = leaves.n();
     if k > n {
         return Err(Error::TooManyClusters { k, distinct: n });

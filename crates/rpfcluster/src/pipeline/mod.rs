@@ -17,7 +17,7 @@ mod trials;
 use std::sync::Arc;
 use std::time::Instant;
 
-pub use fit::Seconds;
+pub use fit::{Seconds, check_distinct};
 pub use fitted::Fitted;
 pub use partitions::{Partition, partitions};
 
@@ -29,7 +29,7 @@ use crate::points::{Points, Real};
 use crate::random::sample_rows;
 use crate::select::{self, Choice, KChoice, TreesChoice};
 use crate::thread_pool::in_pool;
-pub(crate) use fit::check_distinct;
+
 use fit::{PairCounts, spectral_labels};
 use trials::{Reused, Trials};
 

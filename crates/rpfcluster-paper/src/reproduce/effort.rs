@@ -1,0 +1,192 @@
+//! The parameters of every method in a reproduction: the paper's protocol, or a coarse run of a few minutes.
+
+use crate::compare::Comparison;
+use crate::compare::Method;
+use crate::rivals::{ClusterForests, HartiganWong};
+use crate::sweep::{Sweep, coarse_bandwidths, medium_bandwidths, paper_bandwidths};
+use rpfcluster_data::catalog::Entry;
+
+use super::unit::Unit;
+
+/// Most rows of a data set on which a full run searches all 2,090 bandwidths of the paper.
+const WHOLE_GRID: usize = 300;
+/// Most rows of a data set on which a full run searches 140 bandwidths; larger ones get the coarse grid of 18.
+const MEDIUM_GRID: usize = 1000;
+/// Version of the protocol. Raise it when the same parameters give other results, so that older units are run again.
+const PROTOCOL: u32 = 2;
+/// Rows above which a quick run takes fewer seeds, restarts and instances.
+const LARGE: usize = 1000;
+
+/// The extent of a reproduction.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Effort {
+    /// Whether this is the coarse run.
+    pub quick: bool,
+    /// The number of seeds, 0, 1, ….
+    pub seeds: usize,
+    /// The number of seeds on data sets of more than 1,000 rows.
+    pub large_seeds: usize,
+    /// The numbers of trees the best-by-labels search chooses from.
+    pub trees: Vec<usize>,
+    /// Most pairs the search may hold; thresholds that could keep more are left out.
+    pub most_pairs: usize,
+    /// The number of threads; `None` means one per core.
+    pub threads: Option<usize>,
+}
+
+impl Effort {
+    /// The paper's protocol.
+    pub fn full() -> Self {
+        Effort {
+            quick: false,
+            seeds: 5,
+            large_seeds: 5,
+            trees: vec![200, 400, 600],
+            most_pairs: 20_000_000,
+            threads: None,
+        }
+    }
+
+    /// Minutes instead of hours.
+    pub fn quick() -> Self {
+        Effort {
+            quick: true,
+            seeds: 3,
+            large_seeds: 1,
+            trees: vec![200],
+            most_pairs: 4_500_000,
+            threads: None,
+        }
+    }
+
+    /// The name in file names and results.
+    pub fn name(&self) -> &'static str {
+        if self.quick { "quick" } else { "full" }
+    }
+
+    /// The units of one data set: each preparation, method and seed. Where the paper standardises nothing, its
+    /// preparation is the raw data and is not run twice.
+    pub fn units(&self, entry: &Entry) -> Vec<Unit> {
+        let mut units = Vec::new();
+        let seeds = if entry.n > LARGE { self.large_seeds } else { self.seeds };
+        let mut preparations = vec!["raw", "standardized"];
+        if !entry.paper_standardized.is_empty() {
+            preparations.push("paper");
+        }
+        for preparation in preparations {
+            for method in Method::ALL {
+                for seed in 0..seeds as u64 {
+                    let cost = self.cost(entry, method);
+                    units.push(Unit { dataset: entry.name.to_string(), preparation, method, seed, cost });
+                }
+            }
+        }
+        units
+    }
+
+    /// The bandwidths searched on a set of `n` rows.
+    pub fn bandwidths(&self, n: usize) -> Vec<f64> {
+        match n {
+            _ if self.quick => coarse_bandwidths(),
+            n if n <= WHOLE_GRID => paper_bandwidths(),
+            n if n <= MEDIUM_GRID => medium_bandwidths(),
+            _ => coarse_bandwidths(),
+        }
+    }
+
+    /// The parameters of every method on this data set.
+    pub fn comparison(&self, entry: &Entry, seed: u64) -> Comparison {
+        let large = entry.n > LARGE;
+        Comparison {
+            // On the larger sets 20 restarts find the same minimum as 100.
+            kmeans: HartiganWong {
+                restarts: if self.quick && large { 20 } else { 100 },
+                ..Default::default()
+            },
+            cf: ClusterForests {
+                instances: if self.quick && large { 40 } else { 100 },
+                restarts: if self.quick && large { 1 } else { 3 },
+                landmarks: if self.quick { 1000 } else { 2000 },
+                ..Default::default()
+            },
+            rpf: rpfcluster::RpfCluster { threads: self.threads, ..Default::default() },
+            sweep: Sweep {
+                beta2: self.bandwidths(entry.n),
+                most_pairs: self.most_pairs,
+                refine: true,
+                max_iterations: if self.quick { 150 } else { 400 },
+                tolerance: if self.quick && large { 1e-4 } else { 1e-5 },
+                ..Default::default()
+            },
+            trees: self.trees.clone(),
+            min_node: entry.paper_min_node.unwrap_or(30),
+            k: entry.k,
+            seed,
+            ..Default::default()
+        }
+    }
+
+    /// A digest of the parameters of a unit's method; a result of another protocol is not reused.
+    pub fn protocol(&self, entry: &Entry, unit: &Unit) -> String {
+        let params =
+            Comparison { rpf: rpfcluster::RpfCluster::default(), ..self.comparison(entry, unit.seed) };
+        let own = match unit.method {
+            Method::KMeans => format!("{:?}", params.kmeans),
+            Method::Njw => format!("{:?}", params.njw),
+            Method::Cf => format!("{:?}", params.cf),
+            // The number of threads changes no label.
+            Method::RpfLabelFree => format!("{:?}", params.rpf),
+            Method::RpfBestByLabels => format!("{:?} {:?} {}", params.sweep, params.trees, params.min_node),
+        };
+        let text = format!("{PROTOCOL} {} {} {own}", params.k, params.seed);
+        // FNV-1a, 64 bits: the digest only has to differ, nobody forges a unit.
+        let digest = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        format!("{digest:016x}")
+    }
+
+    /// Expected seconds, a rough estimate that only serves the display of the time left.
+    fn cost(&self, entry: &Entry, method: Method) -> f64 {
+        let n = entry.n as f64 / 1000.0;
+        let d = entry.d as f64;
+        match method {
+            Method::KMeans => 0.02 + 0.0005 * n * d,
+            Method::Njw => 0.02 + n * n * (0.02 + 0.001 * d),
+            Method::Cf => 0.3 + 0.5 * n,
+            Method::RpfLabelFree => 0.1 + 0.5 * n,
+            // A fine grid is refined, so it costs a few times the coarse one, not a hundred times.
+            Method::RpfBestByLabels => {
+                let fine = if self.bandwidths(entry.n).len() > coarse_bandwidths().len() { 3.0 } else { 1.0 };
+                self.trees.len() as f64 * fine * (0.2 + 0.5 * n)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rpfcluster_data::catalog::find;
+
+    #[test]
+    fn digest_depends_on_the_parameters_of_the_method_alone() {
+        let iris = find("iris").unwrap_or_else(|e| unreachable!("{e}"));
+        let effort = Effort::full();
+        let digests = |effort: &Effort| -> Vec<String> {
+            Method::ALL
+                .into_iter()
+                .map(|method| {
+                    let unit =
+                        Unit { dataset: "iris".into(), preparation: "raw", method, seed: 1, cost: 1.0 };
+                    effort.protocol(iris, &unit)
+                })
+                .collect()
+        };
+        let before = digests(&effort);
+        assert_eq!(before, digests(&Effort { threads: Some(1), ..effort.clone() }));
+        let other = digests(&Effort { trees: vec![200], ..effort });
+        assert_eq!(before[..4], other[..4]);
+        assert_ne!(before[4], other[4]);
+    }
+}

@@ -1,0 +1,252 @@
+//! The paper's section 5, repeated: eleven public data sets and Iris, five methods, tables, figures, a report.
+//!
+//! A run consists of units: one data set, preparation, method and seed. Each unit is written to the output folder as
+//! soon as it is done, so an interrupted run resumes where it stopped, and a data set that fails does not affect the
+//! others. All tables and figures are made from the units at the end.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `effort` | the parameters of every method, full or quick |
+//! | `unit` | one run and its file |
+//! | `pace` | the estimate of the remaining time |
+//! | `results` | means and standard deviations, `results.json` |
+//! | `tables`, `charts`, `illustrations` | CSV tables, bar charts, the paper's two small examples |
+//! | `report`, `markdown` | `report.html`, `paper-results.md` |
+
+mod charts;
+mod effort;
+mod illustrations;
+mod markdown;
+mod pace;
+mod report;
+mod results;
+mod tables;
+mod unit;
+
+use std::path::{Path, PathBuf};
+
+use rpfcluster::observe::Observer;
+use rpfcluster_data::catalog::{Entry, Scaling, entries, find};
+use rpfcluster_data::write::to_file;
+use rpfcluster_report::figures::bars;
+
+use effort::Effort;
+use pace::Pace;
+use unit::Unit;
+
+pub use charts::{Metric, chart};
+pub use illustrations::{Illustrations, IrisExample, NinePoints, nine_points};
+pub use markdown::paper_results;
+pub use results::{Cell, DataSet, Results, Statistic};
+
+/// An error that ends the whole reproduction. The failure of one data set is in [`Results::failed`] instead.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The output folder, or a file in it, cannot be written.
+    #[error("{path}: {problem}")]
+    File {
+        /// The folder or file.
+        path: String,
+        /// The message of the operating system.
+        problem: String,
+    },
+    /// An unknown data set, or a file that cannot be written.
+    #[error(transparent)]
+    Data(#[from] rpfcluster_data::DataError),
+    /// An error of the library, cancellation included.
+    #[error(transparent)]
+    Library(#[from] rpfcluster::Error),
+    /// A figure cannot be drawn.
+    #[error(transparent)]
+    Figure(#[from] rpfcluster_report::Error),
+}
+
+/// The result type of this module.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// The state of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step<'a> {
+    /// The current unit.
+    pub stage: &'a str,
+    /// Units done.
+    pub done: usize,
+    /// Units in all.
+    pub total: usize,
+    /// Estimated seconds left; `None` before the first unit is done.
+    pub seconds_left: Option<f64>,
+}
+
+/// An observer that also receives the state of the run.
+pub trait Progress: Observer {
+    /// Called before each unit and at the end.
+    fn step(&self, step: &Step<'_>) {
+        let _ = step;
+    }
+}
+
+impl Progress for rpfcluster::Silent {}
+
+/// A reproduction of the paper's experiments.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reproduction {
+    /// The folder of the data sets.
+    pub data: PathBuf,
+    /// The folder for results; created when missing.
+    pub out: PathBuf,
+    /// A coarse search of minutes instead of the paper's.
+    pub quick: bool,
+    /// Names of the data sets; empty means all.
+    pub only: Vec<String>,
+    /// The number of seeds, 0, 1, …. `None` means 5; in a quick run 3, and 1 on data sets of more than 1,000 rows.
+    pub seeds: Option<usize>,
+    /// The number of threads; `None` means one per core.
+    pub threads: Option<usize>,
+}
+
+impl Default for Reproduction {
+    fn default() -> Self {
+        Reproduction {
+            data: PathBuf::from("data"),
+            out: PathBuf::from("reproduction"),
+            quick: false,
+            only: Vec::new(),
+            seeds: None,
+            threads: None,
+        }
+    }
+}
+
+impl Reproduction {
+    /// The selected data sets, in the paper's order.
+    pub fn sets(&self) -> Result<Vec<&'static Entry>> {
+        if self.only.is_empty() {
+            return Ok(entries().iter().filter(|e| e.paper_min_node.is_some()).collect());
+        }
+        let wanted: Vec<&Entry> =
+            self.only.iter().map(|name| find(name)).collect::<rpfcluster_data::Result<_>>()?;
+        Ok(entries().iter().filter(|e| wanted.iter().any(|w| w.name == e.name)).collect())
+    }
+
+    fn effort(&self) -> Effort {
+        let mut effort = if self.quick { Effort::quick() } else { Effort::full() };
+        if let Some(seeds) = self.seeds {
+            effort.seeds = seeds.max(1);
+            effort.large_seeds = effort.seeds;
+        }
+        effort.threads = self.threads;
+        effort
+    }
+
+    /// Runs the units without a file, writes all tables and figures, and returns the results.
+    pub fn run(&self, progress: &dyn Progress) -> Result<Results> {
+        let sets = self.sets()?;
+        let effort = self.effort();
+        let folder = self.out.join("units");
+        std::fs::create_dir_all(&folder).map_err(|e| failed(&folder, &e))?;
+        let planned: Vec<Unit> = sets.iter().flat_map(|e| effort.units(e)).collect();
+        let mut clock = Pace::new(planned);
+        let mut results = Results::new(&effort);
+        for entry in sets {
+            let mut table = None;
+            let mut unreadable: Option<String> = None;
+            for unit in effort.units(entry) {
+                rpfcluster::observe::check(progress)?;
+                let name = format!(
+                    "{}, {}, {}, seed {}",
+                    entry.title,
+                    unit.method.title(),
+                    unit.preparation,
+                    unit.seed
+                );
+                progress.step(&clock.step(&name));
+                let path = folder.join(unit.file_name(&effort));
+                let protocol = effort.protocol(entry, &unit);
+                let run = match (unit::read(&path, &unit, &effort, &protocol), &unreadable) {
+                    (Some(done), _) => Ok(done),
+                    (None, Some(problem)) => Err(problem.clone()),
+                    (None, None) => match self.prepared(entry, unit.preparation, &mut table) {
+                        Err(problem) => {
+                            unreadable = Some(problem.clone());
+                            Err(problem)
+                        }
+                        Ok(table) => match unit.run(entry, table, &effort, &protocol, progress) {
+                            Ok(run) => {
+                                write_json(&path, &run)?;
+                                Ok(run)
+                            }
+                            Err(rpfcluster::Error::Cancelled) => {
+                                return Err(rpfcluster::Error::Cancelled.into());
+                            }
+                            Err(problem) => Err(format!("{}: {problem}", unit.method.title())),
+                        },
+                    },
+                };
+                clock.done(run.as_ref().ok().map(|run| run.seconds));
+                match run {
+                    Ok(run) => results.add(entry, &run, effort.bandwidths(entry.n).len()),
+                    Err(problem) => results.fail(entry, &problem),
+                }
+            }
+        }
+        results.finish();
+        progress.step(&clock.step("writing tables, figures and the report"));
+        self.write(&results)?;
+        Ok(results)
+    }
+
+    /// The data set in one preparation. `last` keeps it for the next units, one preparation at a time.
+    fn prepared<'t>(
+        &self,
+        entry: &Entry,
+        preparation: &'static str,
+        last: &'t mut Option<unit::Prepared>,
+    ) -> std::result::Result<&'t unit::Prepared, String> {
+        let table = match last.take().filter(|table| table.preparation == preparation) {
+            Some(table) => table,
+            None => {
+                let named = Scaling::ALL.iter().find(|(name, _)| *name == preparation);
+                let scaling = named.map_or(Scaling::Raw, |(_, scaling)| *scaling);
+                let table = entry.load(&self.data, scaling).map_err(|e| e.to_string())?;
+                unit::Prepared::new(preparation, table)
+            }
+        };
+        Ok(last.insert(table))
+    }
+
+    /// Writes everything that is made from the results.
+    fn write(&self, results: &Results) -> Result<()> {
+        let illustrations = Illustrations::make()?;
+        write_json(&self.out.join("results.json"), results)?;
+        for (name, text) in tables::all(results) {
+            write_text(&self.out.join(name), &text)?;
+        }
+        let mut figures = vec![
+            ("rho_c.svg", bars(&chart(results, Metric::RhoC))),
+            ("rho_r.svg", bars(&chart(results, Metric::RhoR))),
+        ];
+        figures.extend(illustrations.figures());
+        for (name, text) in &figures {
+            write_text(&self.out.join(name), text)?;
+        }
+        write_json(&self.out.join("examples.json"), &illustrations)?;
+        write_text(&self.out.join("paper-results.md"), &paper_results(results, Some(&illustrations)))?;
+        write_text(&self.out.join("report.html"), &report::page(results, &illustrations, &figures))
+    }
+}
+
+fn failed(path: &Path, problem: &std::io::Error) -> Error {
+    Error::File { path: path.display().to_string(), problem: problem.to_string() }
+}
+
+fn write_text(path: &Path, text: &str) -> Result<()> {
+    Ok(to_file(path, |out| std::io::Write::write_all(out, text.as_bytes()))?)
+}
+
+fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<()> {
+    let mut text = serde_json::to_string_pretty(value)
+        .map_err(|e| Error::File { path: path.display().to_string(), problem: e.to_string() })?;
+    text.push('\n');
+    write_text(path, &text)
+}

@@ -1,0 +1,148 @@
+//! `report.html`: all tables and figures in one self-contained page.
+
+use std::fmt::Write;
+
+use crate::compare::Method;
+use rpfcluster_report::escaped as escape;
+
+use super::illustrations::{Illustrations, PAPER_IRIS};
+use super::results::{Results, SKEWED};
+use super::tables::{PREPARATIONS, SCORES};
+
+const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:light-dark(#111,#e6e9ec);background:light-dark(#fff,#14171a)}:root{color-scheme:light dark}@media print{:root{color-scheme:light}figure,tr{break-inside:avoid}}\
+table{border-collapse:collapse;margin:1rem 0;font-variant-numeric:tabular-nums}th,td{padding:.25rem .6rem;border-bottom:1px solid light-dark(#ddd,#384047);text-align:right}\
+th:first-child,td:first-child{text-align:left}caption{text-align:left;font-weight:bold;padding:.4rem 0}.best{font-weight:bold}.wide{overflow-x:auto}\
+svg{max-width:100%;height:auto}figure{margin:1rem 0}small{color:light-dark(#444,#a3adb7)}";
+
+/// The whole page.
+pub(super) fn page(
+    results: &Results,
+    illustrations: &Illustrations,
+    figures: &[(&'static str, String)],
+) -> String {
+    let mut out = format!(
+        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+<title>rpfCluster: the paper's experiments</title><style>{STYLE}</style></head><body><main><h1>The paper's experiments, reproduced</h1>\
+<p>rpfcluster {}, {} run, {} seeds (fewer on data sets of more than 1,000 rows in a quick run). Scores are means over the seeds ± standard deviation. \
+<b>Best by labels</b> is the paper's protocol: the best setting of a grid, chosen by the known classes, which the rivals do not use. \
+<b>Label-free</b> is the result without classes.</p>",
+        escape(&results.version),
+        escape(&results.effort),
+        results.seeds
+    );
+    for (name, figure) in figures.iter().take(2) {
+        let _ = write!(out, "<figure id=\"{name}\"><div class=\"wide\">{figure}</div></figure>");
+    }
+    for preparation in PREPARATIONS {
+        let words = match preparation {
+            "paper" => "prepared as in the paper",
+            "raw" => "as distributed",
+            _ => "every feature standardised",
+        };
+        let _ = write!(out, "<h2>Data {words}</h2>");
+        for (name, _) in SCORES {
+            table(&mut out, results, preparation, name);
+        }
+    }
+    seconds(&mut out, results);
+    trouble(&mut out, results);
+    let iris = &illustrations.iris;
+    let _ = write!(
+        out,
+        "<h2>Iris: two kernels</h2><p>Gaussian kernel, normalised cuts at σ = {:.2}: ρc {:.2}, ρr {:.2} (paper: {:.2}, {:.2}); at its best bandwidth by species {:.2}, {:.2}. \
+rpf-kernel, best setting by species: ρc {:.2}, ρr {:.2} (paper: {:.2}, {:.2}); setting chosen without species {:.2}, {:.2}.</p>",
+        iris.sigma,
+        iris.gaussian.rho_c,
+        iris.gaussian.rho_r,
+        PAPER_IRIS[1].0,
+        PAPER_IRIS[1].1,
+        iris.gaussian_best.rho_c,
+        iris.gaussian_best.rho_r,
+        iris.rpf.rho_c,
+        iris.rpf.rho_r,
+        PAPER_IRIS[0].0,
+        PAPER_IRIS[0].1,
+        iris.rpf_label_free.rho_c,
+        iris.rpf_label_free.rho_r
+    );
+    for (name, figure) in figures.iter().skip(2) {
+        if *name == "nine-points.svg" {
+            out.push_str("<h2>Nine points on a line</h2><p>The vector printed in the paper, recomputed: D<sup>1/2</sup>u<sub>2</sub> scaled to unit length.</p>");
+        }
+        let _ = write!(out, "<figure id=\"{name}\"><div class=\"wide\">{figure}</div></figure>");
+    }
+    out.push_str("</main></body></html>\n");
+    out
+}
+
+/// One score, a row per data set and a column per method, the best of each row in bold.
+fn table(out: &mut String, results: &Results, preparation: &str, name: &str) {
+    let Some((_, score)) = SCORES.iter().find(|(n, _)| *n == name) else { return };
+    let digits = if name.starts_with("rho") { 1 } else { 3 };
+    let _ =
+        write!(out, "<div class=\"wide\"><table><caption>{name}</caption><tr><th>set<th>n<th>K<th>majority");
+    for method in Method::ALL {
+        let _ = write!(out, "<th>{}", escape(method.title()));
+    }
+    for (short, set) in results.in_order() {
+        let star = if SKEWED.contains(&short) && name == "rho_c" { "*" } else { "" };
+        let _ = write!(
+            out,
+            "<tr><td>{}{star}<td>{}<td>{}<td>{:.1}",
+            escape(&set.title),
+            set.n,
+            set.k,
+            set.majority
+        );
+        let means: Vec<Option<f64>> =
+            Method::ALL.iter().map(|m| set.cell(*m, preparation).map(|c| score(c).mean)).collect();
+        let best = means.iter().flatten().copied().fold(f64::NEG_INFINITY, f64::max);
+        for method in Method::ALL {
+            match set.cell(method, preparation).map(score) {
+                Some(s) => {
+                    let class = if s.mean >= best - 1e-9 { " class=\"best\"" } else { "" };
+                    let _ = write!(out, "<td{class}>{:.digits$} ± {:.digits$}", s.mean, s.sd);
+                }
+                None => out.push_str("<td>–"),
+            }
+        }
+    }
+    out.push_str("</table></div>");
+    if name == "rho_c" {
+        out.push_str("<p><small>* Skewed classes: a single cluster scores the majority, so ρc is not informative. Read the adjusted Rand index instead.</small></p>");
+    }
+}
+
+fn seconds(out: &mut String, results: &Results) {
+    out.push_str("<h2>Seconds per run</h2><div class=\"wide\"><table><tr><th>set");
+    for method in Method::ALL {
+        let _ = write!(out, "<th>{}", escape(method.title()));
+    }
+    for (_, set) in results.in_order() {
+        let _ = write!(out, "<tr><td>{}", escape(&set.title));
+        for method in Method::ALL {
+            match set.cell(method, "paper") {
+                Some(cell) => {
+                    let note =
+                        cell.notes.first().map_or(String::new(), |n| format!(" title=\"{}\"", escape(n)));
+                    let _ = write!(out, "<td{note}>{:.2}", cell.seconds);
+                }
+                None => out.push_str("<td>–"),
+            }
+        }
+    }
+    out.push_str("</table></div>");
+}
+
+fn trouble(out: &mut String, results: &Results) {
+    out.push_str("<h2>Not run</h2><ul>");
+    for (title, why) in &results.not_public {
+        let _ = write!(out, "<li>{}: {}", escape(title), escape(why));
+    }
+    for (name, problems) in &results.failed {
+        for problem in problems {
+            let _ = write!(out, "<li>{}: {}", escape(name), escape(problem));
+        }
+    }
+    out.push_str("</ul>");
+}

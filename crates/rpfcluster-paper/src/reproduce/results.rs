@@ -1,0 +1,183 @@
+//! Means and standard deviations of all runs: the contents of `results.json`, from which every table and figure is made.
+
+use std::collections::BTreeMap;
+
+use crate::compare::Method;
+use rpfcluster_data::catalog::{Entry, NOT_PUBLIC, entries};
+use serde::{Deserialize, Serialize};
+
+use super::effort::Effort;
+use super::unit::Run;
+
+/// Data sets whose largest class is so large that a single cluster scores a high rho_c.
+pub(super) const SKEWED: [&str; 3] = ["musk", "naval", "spect"];
+
+/// One score over several seeds.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Statistic {
+    /// The mean.
+    pub mean: f64,
+    /// The sample standard deviation (divisor n - 1), 0 for a single run.
+    pub sd: f64,
+    /// The number of runs.
+    pub runs: usize,
+    /// The score of each run, by seed.
+    pub values: Vec<f64>,
+}
+
+impl Statistic {
+    fn add(&mut self, value: f64) {
+        self.values.push(value);
+        self.runs = self.values.len();
+        let n = self.runs as f64;
+        self.mean = self.values.iter().sum::<f64>() / n;
+        let squares: f64 = self.values.iter().map(|v| (v - self.mean) * (v - self.mean)).sum();
+        self.sd = if self.runs > 1 { (squares / (n - 1.0)).sqrt() } else { 0.0 };
+    }
+}
+
+/// One method on one preparation of one data set.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Cell {
+    /// Clustering accuracy, percent.
+    pub rho_c: Statistic,
+    /// Co-cluster accuracy (Rand index), percent.
+    pub rho_r: Statistic,
+    /// Adjusted Rand index.
+    pub ari: Statistic,
+    /// Normalised mutual information.
+    pub nmi: Statistic,
+    /// Mean seconds of a run.
+    pub seconds: f64,
+    /// Landmarks used and settings chosen, one for each run that has a note.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub notes: Vec<String>,
+}
+
+/// One data set.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DataSet {
+    /// The name in tables.
+    pub title: String,
+    /// Rows.
+    pub n: usize,
+    /// Features.
+    pub d: usize,
+    /// Classes.
+    pub k: usize,
+    /// The share of the largest class, percent: the rho_c of a single cluster.
+    pub majority: f64,
+    /// Bandwidths of the best-by-labels search; 0 in results of versions that did not record it.
+    #[serde(default)]
+    pub bandwidths: usize,
+    /// Cells by name of the method, then by preparation.
+    pub methods: BTreeMap<String, BTreeMap<String, Cell>>,
+}
+
+impl DataSet {
+    /// The cell of one method and preparation.
+    pub fn cell(&self, method: Method, preparation: &str) -> Option<&Cell> {
+        self.methods.get(method.name())?.get(preparation)
+    }
+}
+
+/// The results of a reproduction.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Results {
+    /// The version of the program.
+    pub version: String,
+    /// `quick` or `full`.
+    pub effort: String,
+    /// Seeds of each method.
+    pub seeds: usize,
+    /// Data sets by short name.
+    pub datasets: BTreeMap<String, DataSet>,
+    /// Failures by short name: a missing or altered file, a method that failed.
+    pub failed: BTreeMap<String, Vec<String>>,
+    /// Data sets of the paper that are not public, and why.
+    pub not_public: BTreeMap<String, String>,
+}
+
+impl Results {
+    pub(super) fn new(effort: &Effort) -> Self {
+        Results {
+            version: env!("CARGO_PKG_VERSION").to_string(),
+            effort: effort.name().to_string(),
+            seeds: effort.seeds,
+            datasets: BTreeMap::new(),
+            failed: BTreeMap::new(),
+            not_public: NOT_PUBLIC
+                .iter()
+                .map(|(_, title, why)| (title.to_string(), why.to_string()))
+                .collect(),
+        }
+    }
+
+    pub(super) fn add(&mut self, entry: &Entry, run: &Run, bandwidths: usize) {
+        let set = self.datasets.entry(entry.name.to_string()).or_insert_with(|| DataSet {
+            title: entry.title.to_string(),
+            n: entry.n,
+            d: entry.d,
+            k: entry.k,
+            majority: run.scores.majority,
+            bandwidths,
+            methods: BTreeMap::new(),
+        });
+        let cell = set
+            .methods
+            .entry(run.method.name().to_string())
+            .or_default()
+            .entry(run.preparation.clone())
+            .or_default();
+        let before = cell.rho_c.runs as f64;
+        cell.rho_c.add(run.scores.rho_c);
+        cell.rho_r.add(run.scores.rho_r);
+        cell.ari.add(run.scores.ari);
+        cell.nmi.add(run.scores.nmi);
+        cell.seconds = (cell.seconds * before + run.seconds) / (before + 1.0);
+        if !run.note.is_empty() {
+            cell.notes.push(run.note.clone());
+        }
+    }
+
+    pub(super) fn fail(&mut self, entry: &Entry, problem: &str) {
+        let list = self.failed.entry(entry.name.to_string()).or_default();
+        if !list.iter().any(|p| p == problem) {
+            list.push(problem.to_string());
+        }
+    }
+
+    /// Where the paper standardises nothing, its preparation is the raw data.
+    pub(super) fn finish(&mut self) {
+        for set in self.datasets.values_mut() {
+            for preparations in set.methods.values_mut() {
+                if let (false, Some(raw)) = (preparations.contains_key("paper"), preparations.get("raw")) {
+                    let same = raw.clone();
+                    preparations.insert("paper".to_string(), same);
+                }
+            }
+        }
+    }
+
+    /// The data sets in the paper's order, with their short names.
+    pub fn in_order(&self) -> Vec<(&str, &DataSet)> {
+        entries().iter().filter_map(|e| self.datasets.get(e.name).map(|set| (e.name, set))).collect()
+    }
+
+    /// The place by `score`, 1 is best, of one form of rpfCluster among itself and the three rivals on one data set.
+    pub fn place(
+        set: &DataSet,
+        own: Method,
+        preparation: &str,
+        score: impl Fn(&Cell) -> f64,
+    ) -> Option<usize> {
+        let mine = score(set.cell(own, preparation)?);
+        let rivals = [Method::KMeans, Method::Njw, Method::Cf];
+        let better = rivals
+            .iter()
+            .filter_map(|m| set.cell(*m, preparation))
+            .filter(|cell| score(cell) > mine + 1e-9)
+            .count();
+        Some(better + 1)
+    }
+}

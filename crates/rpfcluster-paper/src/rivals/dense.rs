@@ -1,0 +1,164 @@
+//! A dense affinity matrix, n x n in memory.
+//!
+//! Products sum along rows in a fixed order, so their bits do not depend on the number of threads.
+
+use std::borrow::Cow;
+
+use rayon::prelude::*;
+use rpfcluster::Result;
+use rpfcluster::affinity::{Affinity, Components};
+use rpfcluster::observe::{Observer, Silent, check};
+
+/// Rows of one parallel task of a product.
+const CHUNK: usize = 16;
+/// Columns of a product summed at once: four doubles, one AVX2 register.
+const TILE: usize = 4;
+
+/// A symmetric, non-negative matrix.
+#[derive(Debug, Clone)]
+pub struct Dense {
+    n: usize,
+    values: Vec<f64>,
+    connected: bool,
+}
+
+impl Dense {
+    /// From `fill(i, row)`, which writes row `i`; the rows must make a symmetric matrix.
+    pub fn from_rows(
+        n: usize,
+        observer: &dyn Observer,
+        fill: impl Fn(usize, &mut [f64]) + Sync,
+    ) -> Result<Self> {
+        let mut values = vec![0.0; n * n];
+        values.par_chunks_mut(n.max(1)).enumerate().try_for_each(|(i, row)| {
+            check(observer)?;
+            fill(i, row);
+            Ok(())
+        })?;
+        Ok(Self::new(n, values))
+    }
+
+    fn new(n: usize, values: Vec<f64>) -> Self {
+        // When all pairs are positive, the common case, the graph is connected and needs no search.
+        let connected = values
+            .par_chunks(n.max(1))
+            .enumerate()
+            .all(|(i, row)| row.iter().enumerate().all(|(j, v)| i == j || *v > 0.0));
+        Dense { n, values, connected }
+    }
+
+    /// Row `i`.
+    pub fn row(&self, i: usize) -> &[f64] {
+        &self.values[i * self.n..][..self.n]
+    }
+
+    /// The similarities among these rows.
+    fn part(&self, rows: &[u32]) -> Dense {
+        let values =
+            rows.iter().flat_map(|i| rows.iter().map(move |j| self.row(*i as usize)[*j as usize])).collect();
+        Dense::new(rows.len(), values)
+    }
+
+    /// `y = A x`; rows are left out once `observer` wants to stop.
+    fn apply_until(&self, x: &[f64], y: &mut [f64], b: usize, observer: &dyn Observer) {
+        y.par_chunks_mut(CHUNK * b).enumerate().for_each(|(chunk, out)| {
+            if observer.cancelled() {
+                return;
+            }
+            for (offset, to) in out.chunks_exact_mut(b).enumerate() {
+                let row = self.row(chunk * CHUNK + offset);
+                let mut first = 0;
+                while first < b {
+                    let width = TILE.min(b - first);
+                    let mut sums = [0.0; TILE];
+                    if width == TILE {
+                        for (a, from) in row.iter().zip(x.chunks_exact(b)) {
+                            for (s, v) in sums.iter_mut().zip(&from[first..first + TILE]) {
+                                *s += a * v;
+                            }
+                        }
+                    } else {
+                        for (a, from) in row.iter().zip(x.chunks_exact(b)) {
+                            for (s, v) in sums.iter_mut().zip(&from[first..]) {
+                                *s += a * v;
+                            }
+                        }
+                    }
+                    to[first..first + width].copy_from_slice(&sums[..width]);
+                    first += width;
+                }
+            }
+        });
+    }
+}
+
+impl Affinity for Dense {
+    fn n(&self) -> usize {
+        self.n
+    }
+
+    fn degrees(&self) -> Vec<f64> {
+        self.values.par_chunks(self.n).map(|row| row.iter().sum()).collect()
+    }
+
+    fn apply(&self, x: &[f64], y: &mut [f64], b: usize) {
+        self.apply_until(x, y, b, &Silent);
+    }
+
+    fn column(&self, j: usize, out: &mut [f64]) {
+        out.copy_from_slice(self.row(j));
+    }
+
+    fn components(&self) -> Option<Components> {
+        if self.connected {
+            return None;
+        }
+        Some(Components::by_walk(self.n, |point, see| {
+            for (other, weight) in self.row(point).iter().enumerate() {
+                if *weight > 0.0 {
+                    see(other);
+                }
+            }
+        }))
+    }
+
+    fn restrict<'a>(&'a self, rows: &[u32]) -> Box<dyn Affinity + 'a> {
+        Box::new(self.part(rows))
+    }
+
+    fn watched<'a>(&'a self, observer: &'a dyn Observer) -> Option<Box<dyn Affinity + 'a>> {
+        Some(Box::new(Watched { matrix: Cow::Borrowed(self), observer }))
+    }
+}
+
+/// The matrix, or a part of it, with products that stop when told to.
+struct Watched<'a> {
+    matrix: Cow<'a, Dense>,
+    observer: &'a dyn Observer,
+}
+
+impl Affinity for Watched<'_> {
+    fn n(&self) -> usize {
+        self.matrix.n
+    }
+
+    fn degrees(&self) -> Vec<f64> {
+        self.matrix.degrees()
+    }
+
+    fn apply(&self, x: &[f64], y: &mut [f64], b: usize) {
+        self.matrix.apply_until(x, y, b, self.observer);
+    }
+
+    fn column(&self, j: usize, out: &mut [f64]) {
+        self.matrix.column(j, out);
+    }
+
+    fn components(&self) -> Option<Components> {
+        self.matrix.components()
+    }
+
+    fn restrict<'b>(&'b self, rows: &[u32]) -> Box<dyn Affinity + 'b> {
+        Box::new(Watched { matrix: Cow::Owned(self.matrix.part(rows)), observer: self.observer })
+    }
+}

@@ -1,0 +1,226 @@
+//! The Gaussian kernel of NJW (Ng, Jordan and Weiss 2002), with one bandwidth or with local scaling.
+//!
+//! One bandwidth: `A_ij = exp(-|x_i - x_j|² / (2 σ²))`, `A_ii = 0`. Local scaling (Zelnik-Manor and Perona, Self-tuning
+//! spectral clustering, 2004): `A_ij = exp(-|x_i - x_j|² / (σ_i σ_j))`, σ_i the distance from row i to its seventh
+//! neighbour. Both have the form `exp(-|x_i - x_j|² g_i g_j)`; only the factors g are stored, O(n) memory, and every
+//! entry is computed when it is needed. [`Gaussian::dense`] computes the n x n matrix once.
+
+use rayon::prelude::*;
+use rpfcluster::affinity::{Affinity, Components, Masked};
+use rpfcluster::observe::{Observer, check};
+use rpfcluster::{Error, Result};
+
+use super::dense::Dense;
+use super::{rows_of, squared_distance};
+use crate::parameter;
+
+/// The kernel over borrowed rows.
+///
+/// ```
+/// use rpfcluster::affinity::Affinity;
+/// use rpfcluster_paper::rivals::Gaussian;
+/// let kernel = Gaussian::new(&[0.0, 2.0], 1, 1.0)?;
+/// let mut column = [0.0; 2];
+/// kernel.column(0, &mut column);
+/// assert!(column[0] == 0.0 && (column[1] - (-2.0f64).exp()).abs() < 1e-15);
+/// # Ok::<(), rpfcluster::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Gaussian<'a> {
+    data: &'a [f64],
+    n: usize,
+    d: usize,
+    /// One factor per row; the squared distance of a pair is multiplied by both.
+    factors: Vec<f64>,
+    /// A row's similarity to itself.
+    own: f64,
+}
+
+impl<'a> Gaussian<'a> {
+    /// One bandwidth for all rows.
+    pub fn new(data: &'a [f64], d: usize, sigma: f64) -> Result<Self> {
+        let n = rows_of(data, d)?;
+        if !(sigma.is_finite() && sigma > 0.0) {
+            return Err(parameter("sigma", sigma, "above 0"));
+        }
+        Ok(Gaussian { data, n, d, factors: vec![1.0 / (sigma * std::f64::consts::SQRT_2); n], own: 0.0 })
+    }
+
+    /// Local scaling: the bandwidth of a row is the distance to its `neighbor`-th nearest row. A row with more than
+    /// `neighbor` duplicates takes the distance to the nearest row that differs. Computes all n² distances.
+    pub fn local(data: &'a [f64], d: usize, neighbor: usize, observer: &dyn Observer) -> Result<Self> {
+        let n = rows_of(data, d)?;
+        if neighbor == 0 || neighbor >= n {
+            return Err(parameter("neighbor", neighbor, format!("from 1 to {}", n.saturating_sub(1))));
+        }
+        let row = |i: usize| &data[i * d..][..d];
+        let scales: Result<Vec<f64>> = (0..n)
+            .into_par_iter()
+            .map_init(
+                || vec![0.0; n],
+                |distances, i| {
+                    check(observer)?;
+                    for (j, to) in distances.iter_mut().enumerate() {
+                        *to = squared_distance(row(i), row(j));
+                    }
+                    let nearest_other =
+                        distances.iter().copied().filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min);
+                    // The row itself is the zeroth neighbour.
+                    let (_, at, _) = distances.select_nth_unstable_by(neighbor, f64::total_cmp);
+                    Ok(if *at > 0.0 { at.sqrt() } else { nearest_other.sqrt() })
+                },
+            )
+            .collect();
+        let scales = scales?;
+        if scales.iter().any(|s| !s.is_finite()) {
+            return Err(Error::TooManyClusters { k: 2, distinct: 1 });
+        }
+        Ok(Gaussian { data, n, d, factors: scales.into_iter().map(|s| 1.0 / s).collect(), own: 0.0 })
+    }
+
+    /// With `A_ii = 1`. Nystrom's approximation needs a positive semi-definite matrix, which NJW's zero diagonal is
+    /// not; among thousands of rows the weight of a row with itself does not matter.
+    pub fn with_unit_diagonal(mut self) -> Self {
+        self.own = 1.0;
+        self
+    }
+
+    #[inline]
+    fn row(&self, i: usize) -> &[f64] {
+        &self.data[i * self.d..][..self.d]
+    }
+
+    #[inline]
+    fn weight(&self, i: usize, j: usize) -> f64 {
+        if i == j {
+            self.own
+        } else {
+            (-squared_distance(self.row(i), self.row(j)) * self.factors[i] * self.factors[j]).exp()
+        }
+    }
+
+    /// The n x n matrix.
+    pub fn dense(&self, observer: &dyn Observer) -> Result<Dense> {
+        Dense::from_rows(self.n, observer, |i, row| {
+            row.iter_mut().enumerate().for_each(|(j, v)| *v = self.weight(i, j));
+        })
+    }
+
+    /// Row `i` of `A x`.
+    fn row_product(&self, i: usize, x: &[f64], out: &mut [f64]) {
+        out.fill(0.0);
+        for (j, from) in x.chunks_exact(out.len()).enumerate() {
+            let w = self.weight(i, j);
+            for (o, v) in out.iter_mut().zip(from) {
+                *o += w * v;
+            }
+        }
+    }
+
+    fn degree(&self, i: usize) -> f64 {
+        (0..self.n).map(|j| self.weight(i, j)).sum()
+    }
+}
+
+/// The bandwidths of a search, ascending: `count` values in geometric progression from the median distance to the
+/// nearest neighbour to the median distance of all pairs, both over at most 500 rows.
+pub(super) fn bandwidths(data: &[f64], d: usize, count: usize) -> Result<Vec<f64>> {
+    let n = rows_of(data, d)?;
+    let picked = rpfcluster::random::sample_rows(0, n, 500.min(n));
+    let row = |i: u32| &data[i as usize * d..][..d];
+    let (mut nearest, mut all) = (Vec::new(), Vec::new());
+    for i in 0..n as u32 {
+        if picked.binary_search(&i).is_err() {
+            continue;
+        }
+        let closest = (0..n as u32)
+            .map(|j| squared_distance(row(i), row(j)))
+            .filter(|v| *v > 0.0)
+            .fold(f64::INFINITY, f64::min);
+        nearest.push(closest.sqrt());
+        all.extend(picked.iter().filter(|j| **j > i).map(|j| squared_distance(row(i), row(*j)).sqrt()));
+    }
+    nearest.retain(|v| v.is_finite());
+    all.retain(|v| *v > 0.0);
+    nearest.sort_by(f64::total_cmp);
+    all.sort_by(f64::total_cmp);
+    let (Some(low), Some(high)) = (nearest.get(nearest.len() / 2), all.get(all.len() / 2)) else {
+        return Err(Error::TooManyClusters { k: 2, distinct: 1 });
+    };
+    let ratio = (high / low).max(1.0);
+    let steps = count.saturating_sub(1).max(1) as f64;
+    Ok((0..count).map(|i| low * ratio.powf(i as f64 / steps)).collect())
+}
+
+impl Affinity for Gaussian<'_> {
+    fn n(&self) -> usize {
+        self.n
+    }
+
+    fn degrees(&self) -> Vec<f64> {
+        (0..self.n).into_par_iter().map(|i| self.degree(i)).collect()
+    }
+
+    fn apply(&self, x: &[f64], y: &mut [f64], b: usize) {
+        y.par_chunks_mut(b).enumerate().for_each(|(i, out)| self.row_product(i, x, out));
+    }
+
+    fn column(&self, j: usize, out: &mut [f64]) {
+        for (i, o) in out.iter_mut().enumerate() {
+            *o = self.weight(i, j);
+        }
+    }
+
+    /// Positive everywhere in exact arithmetic; rows whose weights all underflow are few and stand alone.
+    fn components(&self) -> Option<Components> {
+        None
+    }
+
+    fn restrict<'a>(&'a self, rows: &[u32]) -> Box<dyn Affinity + 'a> {
+        Box::new(Masked::new(self, rows))
+    }
+
+    fn watched<'a>(&'a self, observer: &'a dyn Observer) -> Option<Box<dyn Affinity + 'a>> {
+        Some(Box::new(Watched { kernel: self, observer }))
+    }
+}
+
+/// The kernel of many rows with an ear for its caller: degrees and products take all pairs, and rows are left out once
+/// the observer wants to stop.
+struct Watched<'a> {
+    kernel: &'a Gaussian<'a>,
+    observer: &'a dyn Observer,
+}
+
+impl Affinity for Watched<'_> {
+    fn n(&self) -> usize {
+        self.kernel.n
+    }
+
+    fn degrees(&self) -> Vec<f64> {
+        let degree = |i| if self.observer.cancelled() { 0.0 } else { self.kernel.degree(i) };
+        (0..self.kernel.n).into_par_iter().map(degree).collect()
+    }
+
+    fn apply(&self, x: &[f64], y: &mut [f64], b: usize) {
+        y.par_chunks_mut(b).enumerate().for_each(|(i, out)| {
+            if !self.observer.cancelled() {
+                self.kernel.row_product(i, x, out);
+            }
+        });
+    }
+
+    fn column(&self, j: usize, out: &mut [f64]) {
+        if !self.observer.cancelled() {
+            self.kernel.column(j, out);
+        }
+    }
+
+    fn components(&self) -> Option<Components> {
+        self.kernel.components()
+    }
+
+    fn restrict<'b>(&'b self, rows: &[u32]) -> Box<dyn Affinity + 'b> {
+        Box::new(Masked::watched(self, rows, self.observer))
+    }
+}

@@ -1,0 +1,232 @@
+//! NJW: spectral clustering with the Gaussian kernel (Ng, Jordan and Weiss, On spectral clustering: analysis and an
+//! algorithm, 2002).
+//!
+//! The paper ran `specc()` of the R package kernlab with an automatic bandwidth. kernlab has two such rules, local
+//! scaling (Zelnik-Manor and Perona 2004) and a search for the bandwidth with the smallest k-means distortion in the
+//! embedding; both are implemented. Exact up to [`DENSE_LIMIT`](super::DENSE_LIMIT) rows, with n² memory; above, Nystrom's
+//! approximation on landmarks, and [`NjwFit::landmarks`] says so.
+
+use rpfcluster::affinity::Affinity;
+use rpfcluster::observe::{Observer, Quiet, Stage, check};
+use rpfcluster::random::sample_rows;
+use rpfcluster::spectral::{Embedding, Hints, Method, Solver, SpectralParams, embed, label};
+use rpfcluster::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+use super::gaussian::{Gaussian, bandwidths};
+use super::{DENSE_LIMIT, rows_of, squared_distance};
+use crate::parameter;
+
+/// Most rows of the bandwidth search, a sample of larger tables. Each bandwidth costs n² kernel entries.
+const SEARCH_ROWS: usize = 1500;
+
+/// The rule for the kernel's bandwidth.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "rule", rename_all = "kebab-case")]
+pub enum Bandwidth {
+    /// Local scaling, kernlab's `local`: for each row the distance to its `neighbor`-th nearest row. Zelnik-Manor and
+    /// Perona (2004) take the seventh.
+    Local {
+        /// Which neighbour.
+        neighbor: usize,
+    },
+    /// kernlab's `automatic`: of `tried` bandwidths the one with the smallest k-means distortion in the embedding.
+    Search {
+        /// Number of bandwidths.
+        tried: usize,
+    },
+    /// One given bandwidth.
+    Fixed {
+        /// σ.
+        sigma: f64,
+    },
+}
+
+/// Parameters of NJW.
+///
+/// ```
+/// use rpfcluster_paper::rivals::Njw;
+/// let rows: Vec<f64> = (0..60).map(|i| if i < 30 { i as f64 * 0.1 } else { 10.0 + i as f64 * 0.1 }).collect();
+/// let fit = Njw { k: 2, ..Default::default() }.fit(&rows, 1, &rpfcluster::Silent)?;
+/// assert!(fit.labels[..30].iter().all(|l| *l == 0) && fit.labels[30..].iter().all(|l| *l == 1));
+/// assert_eq!(fit.landmarks, None);
+/// # Ok::<(), rpfcluster::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Njw {
+    /// Number of clusters.
+    pub k: usize,
+    /// The rule for the bandwidth.
+    pub bandwidth: Bandwidth,
+    /// How eigenvectors become labels: NJW's k-means, or recursive normalised cuts of the same kernel.
+    pub method: Method,
+    /// Restarts of k-means in the embedding.
+    pub restarts: usize,
+    /// Landmarks of Nystrom's approximation, used above `dense_limit` rows.
+    pub landmarks: usize,
+    /// Most rows that are solved exactly.
+    pub dense_limit: usize,
+    /// Seed of start vectors, landmarks and k-means.
+    pub seed: u64,
+}
+
+impl Default for Njw {
+    fn default() -> Self {
+        Njw {
+            k: 2,
+            bandwidth: Bandwidth::Local { neighbor: 7 },
+            method: Method::Kway,
+            restarts: 10,
+            landmarks: 500,
+            dense_limit: DENSE_LIMIT,
+            seed: 0,
+        }
+    }
+}
+
+/// The result of NJW.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NjwFit {
+    /// One label per row, numbered by first appearance.
+    pub labels: Vec<u32>,
+    /// The bandwidth; `None` with local scaling.
+    pub sigma: Option<f64>,
+    /// The K largest eigenvalues.
+    pub eigenvalues: Vec<f64>,
+    /// Mean squared distance of the unit-length rows of the embedding to the mean of their cluster.
+    pub distortion: f64,
+    /// The number of landmarks; `None` when the eigenvectors are exact.
+    pub landmarks: Option<usize>,
+}
+
+impl Njw {
+    /// Refuses values outside their range.
+    pub fn validate(&self) -> Result<()> {
+        match self.bandwidth {
+            Bandwidth::Local { neighbor: 0 } => return Err(parameter("neighbor", 0, "at least 1")),
+            Bandwidth::Search { tried } if tried < 2 => return Err(parameter("tried", tried, "at least 2")),
+            Bandwidth::Fixed { sigma } if !(sigma.is_finite() && sigma > 0.0) => {
+                return Err(parameter("sigma", sigma, "above 0"));
+            }
+            _ => {}
+        }
+        self.spectral(Solver::Nystrom).validate()
+    }
+
+    fn spectral(&self, solver: Solver) -> SpectralParams {
+        SpectralParams {
+            k: self.k,
+            solver,
+            method: self.method,
+            landmarks: self.landmarks,
+            restarts: self.restarts,
+            tolerance: 1e-6,
+            max_iterations: 2000,
+            seed: self.seed,
+            ..Default::default()
+        }
+    }
+
+    /// Clusters the rows of `data`, each `d` numbers.
+    pub fn fit(&self, data: &[f64], d: usize, observer: &dyn Observer) -> Result<NjwFit> {
+        self.validate()?;
+        let n = rows_of(data, d)?;
+        if self.k > n {
+            return Err(Error::TooManyClusters { k: self.k, distinct: n });
+        }
+        match self.bandwidth {
+            Bandwidth::Fixed { sigma } => self.solve(&Gaussian::new(data, d, sigma)?, Some(sigma), observer),
+            Bandwidth::Local { neighbor } => {
+                let neighbor = neighbor.min(n.saturating_sub(1));
+                let kernel = Gaussian::local(data, d, neighbor, observer)?;
+                self.solve(&kernel, None, observer)
+            }
+            Bandwidth::Search { tried } => {
+                let sigma = self.search(data, d, tried, observer)?;
+                self.solve(&Gaussian::new(data, d, sigma)?, Some(sigma), observer)
+            }
+        }
+    }
+
+    /// The bandwidth of least distortion on at most [`SEARCH_ROWS`] rows; the larger one of equals.
+    fn search(&self, data: &[f64], d: usize, tried: usize, observer: &dyn Observer) -> Result<f64> {
+        let n = rows_of(data, d)?;
+        let picked = sample_rows(self.seed, n, SEARCH_ROWS.min(n));
+        let sample: Vec<f64> =
+            picked.iter().flat_map(|i| data[*i as usize * d..][..d].iter().copied()).collect();
+        let mut best: Option<(f64, f64)> = None;
+        let mut problem = None;
+        observer.begin(Stage::Tune, tried as u64);
+        for sigma in bandwidths(&sample, d, tried)? {
+            check(observer)?;
+            observer.advance(Stage::Tune, 1);
+            match self.solve(&Gaussian::new(&sample, d, sigma)?, Some(sigma), &Quiet(observer)) {
+                Ok(fit) if best.is_none_or(|(least, _)| fit.distortion <= least) => {
+                    best = Some((fit.distortion, sigma));
+                }
+                Ok(_) => {}
+                Err(Error::Cancelled) => return Err(Error::Cancelled),
+                Err(why) => problem = Some(why),
+            }
+        }
+        observer.end(Stage::Tune);
+        match (best, problem) {
+            (Some((_, sigma)), _) => Ok(sigma),
+            (None, Some(why)) => Err(why),
+            (None, None) => Err(parameter("tried", tried, "at least 2")),
+        }
+    }
+
+    fn solve(&self, kernel: &Gaussian, sigma: Option<f64>, observer: &dyn Observer) -> Result<NjwFit> {
+        if kernel.n() <= self.dense_limit {
+            return self.cut(&kernel.dense(observer)?, Solver::Auto, sigma, observer);
+        }
+        self.cut(&kernel.clone().with_unit_diagonal(), Solver::Nystrom, sigma, observer)
+    }
+
+    fn cut(
+        &self,
+        affinity: &dyn Affinity,
+        solver: Solver,
+        sigma: Option<f64>,
+        observer: &dyn Observer,
+    ) -> Result<NjwFit> {
+        let params = self.spectral(solver);
+        let embedding = embed(affinity, &params, &Hints::default(), observer)?;
+        let labels = label(affinity, &embedding, &params, observer)?;
+        Ok(NjwFit {
+            distortion: distortion(&embedding, &labels),
+            labels,
+            sigma,
+            eigenvalues: embedding.eigenvalues,
+            landmarks: (solver == Solver::Nystrom).then_some(self.landmarks),
+        })
+    }
+}
+
+/// See [`NjwFit::distortion`].
+fn distortion(embedding: &Embedding, labels: &[u32]) -> f64 {
+    let k = embedding.k();
+    let unit = |i: usize| -> Vec<f64> {
+        let row = embedding.row(i);
+        let length = row.iter().map(|v| v * v).sum::<f64>().sqrt();
+        row.iter().map(|v| if length > 0.0 { v / length } else { 0.0 }).collect()
+    };
+    let clusters = labels.iter().max().map_or(0, |m| *m as usize + 1);
+    let mut centers = vec![0.0; clusters * k];
+    let mut sizes = vec![0.0f64; clusters];
+    for (i, label) in labels.iter().enumerate() {
+        sizes[*label as usize] += 1.0;
+        centers[*label as usize * k..][..k].iter_mut().zip(unit(i)).for_each(|(c, u)| *c += u);
+    }
+    for (center, size) in centers.chunks_exact_mut(k).zip(&sizes) {
+        center.iter_mut().for_each(|c| *c /= size.max(1.0));
+    }
+    let sum: f64 = labels
+        .iter()
+        .enumerate()
+        .map(|(i, label)| squared_distance(&unit(i), &centers[*label as usize * k..][..k]))
+        .sum();
+    sum / labels.len().max(1) as f64
+}
