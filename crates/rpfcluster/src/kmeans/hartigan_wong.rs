@@ -1,28 +1,28 @@
-//! Hartigan and Wong's k-means, algorithm AS 136 (Applied Statistics 28, 1979): the paper's baseline.
+//! Hartigan-Wong k-means, algorithm AS 136 (Applied Statistics 28, 1979): a baseline of the paper.
 //!
 //! Moving a row from cluster a (n_a rows) to b changes the sum of squares by `n_b |x-b|²/(n_b+1) - n_a |x-a|²/(n_a-1)`,
-//! the change of the centers included. The optimal-transfer stage looks at every row and every cluster of the live
-//! set (those changed since the row was last seen); the quick-transfer stage only swaps a row between its closest and
-//! second closest cluster. Each run starts where Lloyd's iteration from the same k-means++ start ends, so it is never
-//! worse: Lloyd's fixed points are not local minima under single transfers, the end points here are.
+//! the change of the centers included. The optimal-transfer stage compares every row with every cluster of the live set
+//! (those changed since the row was last visited); the quick-transfer stage only swaps a row between its closest and second
+//! closest cluster. Each run starts at the end of Lloyd's algorithm and never raises its inertia. The result is a local
+//! minimum under single transfers, which a fixed point of Lloyd's algorithm need not be.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::lloyd::{ASK, inertia};
-use super::{KMeans, KMeansFit, Rows, best, init, lloyd, squared_distance};
+use super::lloyd::{CANCEL_CHECK_ROWS, inertia};
+use super::{DataMatrix, KMeans, KMeansFit, best, init, lloyd, squared_distance};
 use crate::error::{Error, Result};
 use crate::observe::{Observer, Silent, Stage, check};
 
-/// Parameters of Hartigan and Wong's k-means; defaults are the paper's.
+/// Parameters of Hartigan-Wong k-means; the defaults are those of the paper.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HartiganWong {
     /// Number of clusters.
     pub k: usize,
-    /// Starts tried; the smallest inertia wins.
+    /// Number of starts; the smallest inertia wins.
     pub restarts: usize,
-    /// Most rounds of both stages in one run.
+    /// Largest number of rounds of both stages in one run.
     pub max_iterations: usize,
     /// Seed of the starts.
     pub seed: u64,
@@ -35,7 +35,7 @@ impl Default for HartiganWong {
 }
 
 impl HartiganWong {
-    /// The Lloyd runs that come first: to the very end, no tolerance.
+    /// The preceding run of Lloyd's algorithm, without tolerance.
     fn lloyd(&self) -> KMeans {
         KMeans {
             k: self.k,
@@ -46,23 +46,23 @@ impl HartiganWong {
         }
     }
 
-    /// Refuses values that cannot be meant.
+    /// An error for the first value out of range.
     pub fn validate(&self) -> Result<()> {
         self.lloyd().validate()
     }
 
-    /// Clusters the rows of `data`, each `d` numbers.
+    /// Clusters the rows of `data`, which have `d` columns.
     pub fn fit(&self, data: &[f64], d: usize, observer: &dyn Observer) -> Result<KMeansFit> {
         self.validate()?;
-        let rows = Rows::new(data, d)?;
+        let rows = DataMatrix::new(data, d)?;
         rows.check_k(self.k, observer)?;
         let fits: Result<Vec<KMeansFit>> = (0..self.restarts as u64)
             .into_par_iter()
             .map(|restart| {
                 check(observer)?;
-                let start = init::plus_plus(rows, self.k, (self.seed, restart), observer)?;
-                let begun = lloyd::run(rows, start, &self.lloyd(), observer)?;
-                let fit = self.finish(rows, begun, observer)?;
+                let start = init::plus_plus(rows, self.k, self.seed, restart, observer)?;
+                let lloyd = lloyd::run(rows, start, &self.lloyd(), observer)?;
+                let fit = self.finish(rows, lloyd, observer)?;
                 observer.advance(Stage::Label, 1);
                 Ok(fit)
             })
@@ -72,22 +72,22 @@ impl HartiganWong {
         Ok(found)
     }
 
-    /// One run from the given centers (k x d by rows).
+    /// One run from the given centers, k x d row-major.
     pub fn fit_from(&self, data: &[f64], d: usize, centers: &[f64]) -> Result<KMeansFit> {
         self.validate()?;
-        let rows = Rows::new(data, d)?;
+        let rows = DataMatrix::new(data, d)?;
         rows.check_k(self.k, &Silent)?;
         if centers.len() != self.k * d {
             return Err(Error::Shape { len: centers.len(), n: self.k, d });
         }
-        let begun = lloyd::run(rows, centers.to_vec(), &self.lloyd(), &Silent)?;
-        let mut fit = self.finish(rows, begun, &Silent)?;
+        let lloyd = lloyd::run(rows, centers.to_vec(), &self.lloyd(), &Silent)?;
+        let mut fit = self.finish(rows, lloyd, &Silent)?;
         fit.relabel(d);
         Ok(fit)
     }
 
-    /// AS 136 from the end of a Lloyd run.
-    fn finish(&self, rows: Rows, lloyd: KMeansFit, observer: &dyn Observer) -> Result<KMeansFit> {
+    /// AS 136 from the result of Lloyd's algorithm.
+    fn finish(&self, rows: DataMatrix, lloyd: KMeansFit, observer: &dyn Observer) -> Result<KMeansFit> {
         if self.k < 2 {
             return Ok(lloyd);
         }
@@ -100,43 +100,43 @@ impl HartiganWong {
             }
             state.quick_transfer(observer)?;
             if self.k == 2 {
-                // With two clusters the quick stage has looked at every possible transfer.
+                // With two clusters the quick-transfer stage covers every possible transfer.
                 break;
             }
         }
         let centers = state.exact_centers();
         let inertia = inertia(rows, &centers, &state.own);
         if inertia > lloyd.inertia {
-            // Only rounding can get here: transfers never raise the sum of squares.
+            // Possible by rounding only: transfers never raise the sum of squares.
             return Ok(lloyd);
         }
         Ok(KMeansFit { labels: state.own, centers, inertia, iterations: lloyd.iterations + rounds })
     }
 }
 
-/// The variables of AS 136, under names of our own.
+/// The variables of AS 136, with the original names in parentheses.
 struct State<'a> {
-    rows: Rows<'a>,
+    rows: DataMatrix<'a>,
     k: usize,
     centers: Vec<f64>,
     counts: Vec<usize>,
     /// Closest and second closest cluster of each row (IC1, IC2).
     own: Vec<u32>,
     second: Vec<u32>,
-    /// What leaving the own cluster would save (D).
+    /// The decrease of the sum of squares when the row leaves its cluster (D).
     saving: Vec<f64>,
-    /// Row number (counted on through stages) up to which a cluster is in the live set (LIVE).
+    /// Row up to which a cluster is in the live set, counted across stages (LIVE).
     live: Vec<usize>,
     /// Whether the cluster was changed in the last quick-transfer stage (ITRAN).
     touched: Vec<bool>,
     /// The step of the last change of a cluster within the current stage (NCP); `None` before any.
     changed_at: Vec<Option<usize>>,
-    /// Rows looked at since the last transfer (INDX).
+    /// Rows visited since the last transfer (INDX).
     quiet: usize,
 }
 
 impl<'a> State<'a> {
-    fn new(rows: Rows<'a>, start: &KMeansFit, k: usize) -> Self {
+    fn new(rows: DataMatrix<'a>, start: &KMeansFit, k: usize) -> Self {
         let (n, d) = (rows.n(), rows.d);
         let mut counts = vec![0; k];
         for label in &start.labels {
@@ -177,19 +177,19 @@ impl<'a> State<'a> {
         squared_distance(self.rows.row(i), &self.centers[c * self.rows.d..][..self.rows.d])
     }
 
-    /// n/(n-1): what a row's distance weighs when it leaves.
+    /// n/(n-1): the factor of the squared distance when a row leaves.
     fn leave(&self, c: usize) -> f64 {
         let n = self.counts[c] as f64;
         if n > 1.0 { n / (n - 1.0) } else { f64::INFINITY }
     }
 
-    /// n/(n+1): what it weighs when it joins.
+    /// n/(n+1): the factor when a row joins.
     fn join(&self, c: usize) -> f64 {
         let n = self.counts[c] as f64;
         n / (n + 1.0)
     }
 
-    /// Moves row i from its own cluster to `to`; the own one becomes its second.
+    /// Moves row `i` to cluster `to`; its previous cluster becomes its second.
     fn transfer(&mut self, i: usize, to: usize) {
         let (d, from) = (self.rows.d, self.own[i] as usize);
         let (n_from, n_to) = (self.counts[from] as f64, self.counts[to] as f64);
@@ -206,17 +206,17 @@ impl<'a> State<'a> {
         self.quiet = 0;
     }
 
-    /// One pass over all rows against the live set; true when no row moved during a whole round.
+    /// One pass over all rows against the live set; true when no row has moved for n rows.
     fn optimal_transfer(&mut self, observer: &dyn Observer) -> Result<bool> {
         let n = self.rows.n();
         for c in 0..self.k {
-            // A cluster changed by the quick stage is live for the whole pass.
+            // A cluster changed by the quick-transfer stage is live for the whole pass.
             if self.touched[c] {
                 self.live[c] = n;
             }
         }
         for i in 0..n {
-            if i.is_multiple_of(ASK) {
+            if i.is_multiple_of(CANCEL_CHECK_ROWS) {
                 check(observer)?;
             }
             self.quiet += 1;
@@ -229,7 +229,7 @@ impl<'a> State<'a> {
                 let mut target = earlier;
                 let mut cost = self.distance(i, earlier) * self.join(earlier);
                 for c in (0..self.k).filter(|c| *c != from && *c != earlier) {
-                    // Neither cluster changed since this row was last here: nothing can be new between them.
+                    // Neither cluster has changed since the last visit of this row.
                     if i >= self.live[from] && i >= self.live[c] {
                         continue;
                     }
@@ -260,23 +260,23 @@ impl<'a> State<'a> {
         Ok(false)
     }
 
-    /// Swaps rows between their closest and second closest clusters until a whole round brings none.
+    /// Swaps rows between their closest and second closest clusters until n rows in a row stay.
     fn quick_transfer(&mut self, observer: &dyn Observer) -> Result<()> {
         let n = self.rows.n();
-        // Far more steps than any data needs; ties in exact arithmetic must not turn into a loop.
-        let cap = n.saturating_mul(50);
+        // Bounds the number of steps: ties must not cause an endless loop.
+        let max_steps = n.saturating_mul(50);
         let (mut step, mut quiet) = (0, 0);
-        // A cluster counts as changed until this step: one round after its last change. Changes of the
-        // optimal stage hold for the first round, up to their own row.
+        // A cluster counts as changed until this step, one round after its last change. Changes of the optimal-transfer
+        // stage count for the first round, up to their own row.
         let mut until: Vec<usize> = self.changed_at.iter().map(|at| at.map_or(0, |row| row + 1)).collect();
         'rounds: loop {
             for i in 0..n {
-                if i.is_multiple_of(ASK) {
+                if i.is_multiple_of(CANCEL_CHECK_ROWS) {
                     check(observer)?;
                 }
                 quiet += 1;
                 step += 1;
-                if step >= cap {
+                if step >= max_steps {
                     break 'rounds;
                 }
                 let (from, to) = (self.own[i] as usize, self.second[i] as usize);
@@ -301,14 +301,14 @@ impl<'a> State<'a> {
                 }
             }
         }
-        // Savings of rows whose cluster changed after their last visit are stale.
+        // The savings of rows whose cluster changed after their last visit are stale.
         for (at, end) in self.changed_at.iter_mut().zip(until) {
             *at = if end > 0 { Some(0) } else { None };
         }
         Ok(())
     }
 
-    /// The means of the final clusters, free of the rounding that single updates add up.
+    /// The means of the final clusters, without the rounding of incremental updates.
     fn exact_centers(&self) -> Vec<f64> {
         let d = self.rows.d;
         let mut sums = vec![0.0; self.k * d];
@@ -326,7 +326,7 @@ impl<'a> State<'a> {
     }
 }
 
-/// Whether a transfer saves more than rounding.
+/// Whether a transfer decreases the sum of squares by more than rounding.
 fn better(cost: f64, saving: f64) -> bool {
     cost < saving * (1.0 - 1e-12)
 }

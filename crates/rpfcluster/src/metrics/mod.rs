@@ -51,6 +51,13 @@ impl Scores {
     }
 }
 
+/// The number of rows of each of the `k` clusters. Every label must be below `k`.
+pub fn cluster_sizes(labels: &[u32], k: usize) -> Vec<usize> {
+    let mut sizes = vec![0; k];
+    labels.iter().for_each(|&label| sizes[label as usize] += 1);
+    sizes
+}
+
 /// Pairs within groups of these sizes.
 fn pairs(sizes: impl Iterator<Item = u64>) -> u128 {
     sizes.map(|s| u128::from(s) * u128::from(s.saturating_sub(1)) / 2).sum()

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::params::AffinityParams;
 use crate::affinity::{Affinity, LinearAffinity, SparseAffinity};
-use crate::eigen::{Embedding, Hints, Solver, SpectralParams, embed};
+use crate::eigen::{EmbedOptions, Embedding, Solver, SpectralParams, embed};
 use crate::error::{Error, Result};
 use crate::graph::Components;
 use crate::kernel::{LeafMatrix, Neighbors, SparseKernel};
@@ -64,44 +64,42 @@ pub(crate) fn affinity(
     pairs: &Pairs,
     params: &AffinityParams,
     observer: &dyn Observer,
-) -> Result<Box<dyn Affinity>> {
+) -> Result<Affinity<'static>> {
     Ok(match (*params, pairs) {
         (AffinityParams::Paper { beta2, diagonal, .. }, Pairs::Sparse(kernel)) => {
-            Box::new(SparseAffinity::paper(kernel, beta2, diagonal, observer)?)
+            SparseAffinity::paper(kernel, beta2, diagonal, observer)?.into()
         }
         (AffinityParams::TopK { top, power }, Pairs::Top(neighbors)) => {
-            Box::new(SparseAffinity::top_k(neighbors, top, power, observer)?)
+            SparseAffinity::top_k(neighbors, top, power, observer)?.into()
         }
-        _ => Box::new(LinearAffinity::new(leaves.clone())),
+        _ => LinearAffinity::new(leaves.clone()).into(),
     })
 }
 
 /// Eigenvectors and labels of an affinity over these leaves.
 pub(crate) fn cut(
     leaves: &LeafMatrix,
-    affinity: &dyn Affinity,
+    affinity: &Affinity,
     spectral: &SpectralParams,
     start: Option<&Embedding>,
     seconds: &mut Seconds,
     observer: &dyn Observer,
 ) -> Result<Cut> {
     let clock = Instant::now();
-    let watched = affinity.watched(observer);
-    let affinity = watched.as_deref().unwrap_or(affinity);
     // Pieces of a graph beyond K are joined where the kernel itself, unpruned, sees them together.
-    let pieces = affinity.components();
+    let pieces = affinity.components(observer)?;
     let between = match pieces.as_ref().filter(|pieces| pieces.count() > spectral.k) {
         Some(pieces) => Some(piece_similarity(leaves, pieces, observer)?),
         None => None,
     };
     let look_up = |a: usize, b: usize| between.as_ref().map_or(0.0, |m| m.get(a, b));
     let similarity = between.as_ref().map(|_| &look_up as &dyn Fn(usize, usize) -> f64);
-    let hints = Hints { start, similarity, connected: pieces.is_none_or(|pieces| pieces.count() == 1) };
-    let embedding = embedded(leaves, affinity, spectral, &hints, observer)?;
+    let options = EmbedOptions { start, similarity, connected: pieces.is_none_or(|pieces| pieces.count() == 1) };
+    let embedding = embedded(leaves, affinity, spectral, &options, observer)?;
     seconds.spectral += clock.elapsed().as_secs_f64();
     let clock = Instant::now();
     let mut labels = label(affinity, &embedding, spectral, observer)?;
-    let finer = refine::regrouped(affinity, &labels, spectral, observer)?;
+    let finer = refine::refined(affinity, &labels, spectral, observer)?;
     let regrouped = finer.is_some();
     if let Some(finer) = finer {
         labels = finer;
@@ -118,21 +116,22 @@ const LARGE: usize = 50_000;
 /// other in memory, and a product takes half the time.
 fn embedded(
     leaves: &LeafMatrix,
-    affinity: &dyn Affinity,
+    affinity: &Affinity,
     spectral: &SpectralParams,
-    hints: &Hints,
+    options: &EmbedOptions,
     observer: &dyn Observer,
 ) -> Result<Embedding> {
     let order = &leaves.tree_leaves()[0].members;
     // What is known beforehand is known of the rows as they are, and landmarks are chosen by their numbers.
-    let free = hints.start.is_none() && hints.similarity.is_none() && spectral.solver != Solver::Nystrom;
+    let free = options.start.is_none() && options.similarity.is_none() && spectral.solver != Solver::Nystrom;
     if free
         && affinity.n() >= LARGE
-        && let Some(graph) = affinity.in_order(order)
+        && let Affinity::Graph(graph) = affinity
     {
-        return Ok(embed(&*graph, spectral, hints, observer)?.with_rows_at(order));
+        let ordered = graph.principal_submatrix(order, observer)?;
+        return Ok(embed(&ordered, spectral, options, observer)?.permuted(order));
     }
-    embed(affinity, spectral, hints, observer)
+    embed(affinity, spectral, options, observer)
 }
 
 /// How similar the pieces of a graph are on average, by shared leaves.
@@ -294,15 +293,15 @@ mod tests {
         let spectral = SpectralParams { k: 3, dense_below: 0, ..Default::default() };
         let order = &leaves.tree_leaves()[0].members;
         assert!(order.windows(2).any(|pair| pair[0] > pair[1]), "an order of its own");
-        let plain = embed(&graph, &spectral, &Hints::default(), &Silent).unwrap();
-        let ordered = graph.in_order(order).unwrap();
-        let other = embed(&*ordered, &spectral, &Hints::default(), &Silent).unwrap().with_rows_at(order);
+        let plain = embed(&graph, &spectral, &EmbedOptions::default(), &Silent).unwrap();
+        let ordered = graph.principal_submatrix(order, &Silent).unwrap();
+        let other = embed(&ordered, &spectral, &EmbedOptions::default(), &Silent).unwrap().permuted(order);
         let close = |a: &[f64], b: &[f64], by: f64| {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() < by)
         };
         assert!(close(&plain.degrees, &other.degrees, 1e-12));
         assert!(close(&plain.eigenvalues, &other.eigenvalues, 1e-9));
         assert!(close(&plain.vectors, &other.vectors, 1e-4));
-        assert_eq!(plain.piece_of, other.piece_of);
+        assert_eq!(plain.component_of, other.component_of);
     }
 }

@@ -14,6 +14,7 @@ use crate::error::Result;
 use crate::forest::Forest;
 use crate::forest::LeafIds;
 use crate::kernel::LeafMatrix;
+use crate::metrics::cluster_sizes;
 use crate::observe::{Observed, Observer};
 use crate::points::{Points, Real};
 use crate::thread_pool::in_pool;
@@ -101,9 +102,7 @@ impl Fitted {
 
     /// How many rows each cluster has.
     pub fn sizes(&self) -> Vec<usize> {
-        let mut sizes = vec![0; self.k()];
-        self.labels.iter().for_each(|&l| sizes[l as usize] += 1);
-        sizes
+        cluster_sizes(&self.labels, self.k())
     }
 
     /// The forest.

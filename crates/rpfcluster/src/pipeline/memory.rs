@@ -32,7 +32,7 @@ impl RpfCluster {
         // product holds of the leaves of eight trees, or the vectors that are handed out.
         // A graph of neighbours may have to be cut finer.
         let k = match self.fixed_affinity() {
-            AffinityParams::TopK { .. } => refine::parts(self.k) as u64,
+            AffinityParams::TopK { .. } => refine::segments(self.k) as u64,
             _ => k,
         };
         let block = (k + 4).next_multiple_of(4);

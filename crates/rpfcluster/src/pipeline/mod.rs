@@ -152,7 +152,7 @@ fn fit_forest(
     if leaves.n() > select::SAMPLE_ABOVE {
         spectral.tolerance = MANY_ROWS_TOLERANCE;
     }
-    let cut = fit::cut(&leaves, affinity.as_ref(), &spectral, None, &mut seconds, observer)?;
+    let cut = fit::cut(&leaves, &affinity, &spectral, None, &mut seconds, observer)?;
     drop(affinity);
     Fitted::new(params, forest, setting, leaves, cut, (seconds, evidence), observer)
 }

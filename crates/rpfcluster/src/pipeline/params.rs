@@ -59,7 +59,7 @@ impl AffinityParams {
     }
 
     /// The affinity of these leaves: pairs counted, weights made.
-    pub fn build(&self, leaves: &Arc<LeafMatrix>, observer: &dyn Observer) -> Result<Box<dyn Affinity>> {
+    pub fn build(&self, leaves: &Arc<LeafMatrix>, observer: &dyn Observer) -> Result<Affinity<'static>> {
         fit::affinity(leaves, &fit::pairs(leaves, self, observer)?, self, observer)
     }
 }

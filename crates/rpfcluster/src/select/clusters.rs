@@ -10,7 +10,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::affinity::SparseAffinity;
-use crate::eigen::{Embedding, Hints, SpectralParams, embed};
+use crate::eigen::{EmbedOptions, Embedding, SpectralParams, embed};
 use crate::error::Result;
 use crate::forest::Forest;
 use crate::kernel::LeafMatrix;
@@ -181,7 +181,7 @@ impl Look {
         let few = embed(
             &self.affinity,
             &spectral,
-            &Hints { start: Some(&self.embedding), ..Hints::default() },
+            &EmbedOptions { start: Some(&self.embedding), ..EmbedOptions::default() },
             quiet,
         )?;
         label(&self.affinity, &few, &spectral, quiet)
@@ -207,7 +207,7 @@ fn look(
         max_iterations: 1000,
         ..params.spectral_params(Default::default())
     };
-    let embedding = embed(&affinity, &spectral, &Hints::default(), quiet)?;
+    let embedding = embed(&affinity, &spectral, &EmbedOptions::default(), quiet)?;
     Ok(Look { affinity, embedding })
 }
 

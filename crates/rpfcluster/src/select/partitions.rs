@@ -5,12 +5,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::affinity::Affinity;
-use crate::eigen::{Embedding, Hints, Method, SpectralParams, embed};
+use crate::eigen::{EmbedOptions, Embedding, Method, SpectralParams, embed};
 use crate::error::{Error, Result};
 use crate::forest::Forest;
 use crate::kernel::LeafMatrix;
 use crate::label::label;
-use crate::label::refine::regrouped;
+use crate::label::refine::refined;
 use crate::metrics::Scores;
 use crate::observe::{Observer, Quiet, Stage, check};
 use crate::pipeline::fit::{cut, unite_twins};
@@ -81,7 +81,7 @@ pub fn partitions(
 /// Part of a forest as a graph, and its largest eigenpairs where it is in one piece.
 struct Look<'a> {
     leaves: Arc<LeafMatrix>,
-    affinity: Box<dyn Affinity>,
+    affinity: Affinity<'static>,
     spectral: SpectralParams,
     wide: Option<Embedding>,
     observer: Quiet<'a>,
@@ -106,9 +106,9 @@ impl<'a> Look<'a> {
             ..params.spectral_params(recipe.method)
         };
         // In one piece, the first k of many eigenvectors are those for k clusters.
-        let connected = affinity.components().is_none_or(|c| c.count() == 1);
+        let connected = affinity.components(&observer)?.is_none_or(|c| c.count() == 1);
         let wide = if connected {
-            possible(embed(affinity.as_ref(), &spectral, &Hints::default(), &observer))?
+            possible(embed(&affinity, &spectral, &EmbedOptions::default(), &observer))?
         } else {
             None
         };
@@ -117,7 +117,7 @@ impl<'a> Look<'a> {
 
     fn labels(&self, k: usize) -> Result<Option<Vec<u32>>> {
         let spectral = SpectralParams { k, ..self.spectral.clone() };
-        let affinity = self.affinity.as_ref();
+        let affinity = &self.affinity;
         match &self.wide {
             Some(wide) if k <= wide.k() => {
                 let first = wide.first(k);
@@ -125,7 +125,7 @@ impl<'a> Look<'a> {
                     return Ok(None);
                 };
                 if let Some(finer) =
-                    possible(regrouped(affinity, &labels, &spectral, &self.observer))?.flatten()
+                    possible(refined(affinity, &labels, &spectral, &self.observer))?.flatten()
                 {
                     labels = finer;
                 }

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::candidates::{Setting, settings};
-use crate::affinity::SparseAffinity;
+use crate::affinity::{Affinity, SparseAffinity};
 use crate::eigen::{Embedding, Method, SpectralParams};
 use crate::error::{Error, Result};
 use crate::forest::Forest;
 use crate::kernel::{LeafMatrix, Neighbors};
-use crate::metrics::Scores;
+use crate::metrics::{Scores, cluster_sizes};
 use crate::observe::{Observer, Quiet, Stage, check};
 use crate::pipeline::fit::{Pairs, Seconds, cut, pairs};
 use crate::pipeline::{AffinityParams, RpfCluster};
@@ -189,7 +189,7 @@ impl Bench<'_> {
             self.kept = Some(Kept { trees, min_node, leaves, neighbors: None, last: None });
         }
         let Some(kept) = &mut self.kept else { return Err(Error::Cancelled) };
-        let affinity: Box<dyn crate::affinity::Affinity> = match setting.affinity {
+        let affinity: Affinity = match setting.affinity {
             AffinityParams::TopK { top, power } => {
                 // The longest list serves the shorter ones.
                 if kept.neighbors.as_ref().is_none_or(|n| n.k() < top.min(kept.leaves.n().saturating_sub(1)))
@@ -198,7 +198,7 @@ impl Bench<'_> {
                 }
                 match &kept.neighbors {
                     Some(neighbors) => {
-                        Box::new(SparseAffinity::top_k(neighbors, top, power, &self.observer)?)
+                        SparseAffinity::top_k(neighbors, top, power, &self.observer)?.into()
                     }
                     None => return Err(Error::Cancelled),
                 }
@@ -215,7 +215,7 @@ impl Bench<'_> {
         let start = kept.last.as_ref().filter(|(last, _)| Some(*last) == top).map(|(_, embedding)| embedding);
         let mut seconds = Seconds::default();
         let found =
-            cut(&kept.leaves, affinity.as_ref(), &self.spectral, start, &mut seconds, &self.observer)?;
+            cut(&kept.leaves, &affinity, &self.spectral, start, &mut seconds, &self.observer)?;
         kept.last = top.map(|top| (top, found.embedding));
         Ok(found.labels)
     }
@@ -245,8 +245,7 @@ impl Bench<'_> {
 
 /// Rows of each of the k clusters, the largest first.
 fn sizes(labels: &[u32], k: usize) -> Vec<usize> {
-    let mut sizes = vec![0; k];
-    labels.iter().for_each(|&l| sizes[l as usize] += 1);
+    let mut sizes = cluster_sizes(labels, k);
     sizes.sort_unstable_by(|a, b| b.cmp(a));
     sizes
 }

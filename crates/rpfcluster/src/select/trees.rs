@@ -112,7 +112,7 @@ fn halves_agree<R: Real>(
         let leaves = Arc::new(forest.leaves_of_trees(range, min_node)?);
         let pairs = pairs(&leaves, &kind, quiet)?;
         let affinity = affinity(&leaves, &pairs, &kind, quiet)?;
-        parts.push(cut(&leaves, affinity.as_ref(), &spectral, None, &mut Seconds::default(), quiet)?.labels);
+        parts.push(cut(&leaves, &affinity, &spectral, None, &mut Seconds::default(), quiet)?.labels);
     }
     Ok(Scores::new(&parts[0], &parts[1])?.ari)
 }

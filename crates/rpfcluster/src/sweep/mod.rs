@@ -20,7 +20,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::affinity::{Affinity, Diagonal, LinearAffinity, SparseAffinity};
+use crate::affinity::{Diagonal, LinearAffinity, SparseAffinity};
 use crate::eigen::Method;
 use crate::error::{Error, Result, parameter};
 use crate::kernel::LeafMatrix;
@@ -306,11 +306,8 @@ impl Sweep {
             return Err(Error::Numerical { what: "search over all settings", problem });
         }
         let linear = LinearAffinity::new(leaves.clone());
-        let watched = linear.watched(observer);
-        let linear: &dyn Affinity = watched.as_deref().unwrap_or(&linear);
-        let ncut = |p: &Vec<u32>| check(observer).and_then(|()| ncut_value(linear, p, self.k));
+        let ncut = |p: &Vec<u32>| ncut_value(&linear, p, self.k, observer);
         let ncuts: Result<Vec<f64>> = partitions.par_iter().map(ncut).collect();
-        check(observer)?;
         let ncuts = ncuts?;
         let score = |p: &Vec<u32>, c| check(observer).and_then(|()| Scores::new(p, c));
         let scores: Option<Result<Vec<Scores>>> =

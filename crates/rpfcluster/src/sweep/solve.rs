@@ -7,7 +7,7 @@
 use super::grid::nearest_to_coarse;
 use super::{SAME, Solved, Sweep};
 use crate::affinity::SparseAffinity;
-use crate::eigen::{Embedding, Hints, SpectralParams, embed};
+use crate::eigen::{EmbedOptions, Embedding, SpectralParams, embed};
 use crate::error::Result;
 use crate::label::label;
 use crate::observe::{Observer, Quiet, Stage, check};
@@ -156,14 +156,14 @@ impl<'a> Walk<'a> {
         let affinity = &self.affinity;
         let n = affinity.indptr().len() - 1;
         let columns = if n > sweep.k + 1 { sweep.k + 1 } else { sweep.k };
-        let hints = Hints { start, ..Hints::default() };
+        let options = EmbedOptions { start, ..EmbedOptions::default() };
         let mut dense_below = DENSE;
-        let mut wide = embed(affinity, &sweep.spectral(columns, 0), &hints, &quiet);
+        let mut wide = embed(affinity, &sweep.spectral(columns, 0), &options, &quiet);
         if n <= DENSE_RESCUE && wide.as_ref().is_ok_and(|e| !e.converged) {
             // The parts of recursive cuts are as crowded as the whole.
             dense_below = DENSE_RESCUE;
             let params = SpectralParams { dense_below, ..sweep.spectral(columns, 0) };
-            wide = embed(affinity, &params, &Hints::default(), &quiet);
+            wide = embed(affinity, &params, &EmbedOptions::default(), &quiet);
         }
         let name = |method| (self.number, at, method);
         let methods = 0..sweep.methods.len();
