@@ -21,7 +21,7 @@ pub mod thread_pool;
 
 /// Spectral clustering of any affinity: eigenvectors and labels.
 pub mod spectral {
-    pub use crate::eigen::{Embedding, Hints, Method, Solver, SpectralParams, embed, fix_signs};
+    pub use crate::eigen::{EmbedOptions, Embedding, Method, Solver, SpectralParams, embed, fix_signs};
     pub use crate::label::{cluster, label, ncut_value};
 }
 

@@ -19,8 +19,13 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use rpfcluster::affinity::{Affinity, Diagonal, LinearAffinity, SparseAffinity};
-use rpfcluster::{Error, Result};
+use crate::affinity::{Diagonal, LinearAffinity, SparseAffinity};
+use crate::eigen::Method;
+use crate::error::{Error, Result, parameter};
+use crate::kernel::LeafMatrix;
+use crate::label::ncut_value;
+use crate::metrics::Scores;
+use crate::observe::{Observer, Quiet, Stage, check};
 
 use crate::parameter;
 use rpfcluster::LeafMatrix;
@@ -325,11 +330,8 @@ impl Sweep {
             return Err(Error::Numerical { what: "search over all settings", problem });
         }
         let linear = LinearAffinity::new(leaves.clone());
-        let watched = linear.watched(observer);
-        let linear: &dyn Affinity = watched.as_deref().unwrap_or(&linear);
-        let ncut = |p: &Vec<u32>| check(observer).and_then(|()| ncut_value(linear, p, self.k));
+        let ncut = |p: &Vec<u32>| ncut_value(&linear, p, self.k, observer);
         let ncuts: Result<Vec<f64>> = partitions.par_iter().map(ncut).collect();
-        check(observer)?;
         let ncuts = ncuts?;
         let score = |p: &Vec<u32>, c| check(observer).and_then(|()| Scores::new(p, c));
         let scores: Option<Result<Vec<Scores>>> =

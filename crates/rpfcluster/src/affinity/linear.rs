@@ -1,17 +1,17 @@
-//! `linear`: the rpf-kernel S itself, factored. O(n T) for any n, nothing stored but leaf numbers.
+//! `linear`: the rpf-kernel S = Z Zᵀ / T itself, factored. A product costs O(n T); only the leaf numbers are stored.
 
 use std::sync::Arc;
 
-use super::cancellable::WatchedLinear;
-use super::{Affinity, Masked};
+use super::{Affinity, SimilarityOperator, Submatrix};
+use crate::error::Result;
 use crate::graph::Components;
 use crate::kernel::LeafMatrix;
-use crate::observe::{Observer, Silent};
+use crate::observe::{Observer, check};
 
 /// S = Z Zᵀ / T as an affinity.
 #[derive(Debug, Clone)]
 pub struct LinearAffinity {
-    pub(super) leaves: Arc<LeafMatrix>,
+    leaves: Arc<LeafMatrix>,
 }
 
 impl LinearAffinity {
@@ -20,59 +20,54 @@ impl LinearAffinity {
         LinearAffinity { leaves }
     }
 
-    /// These leaves.
+    /// The leaves of the kernel.
     pub(crate) fn leaves(&self) -> &LeafMatrix {
         &self.leaves
     }
 }
 
-impl Affinity for LinearAffinity {
+impl SimilarityOperator for LinearAffinity {
     fn n(&self) -> usize {
         self.leaves.n()
     }
 
-    fn degrees(&self) -> Vec<f64> {
-        self.leaves.degrees(&Silent).unwrap_or_default()
+    fn degrees(&self, observer: &dyn Observer) -> Result<Vec<f64>> {
+        self.leaves.degrees(observer)
     }
 
-    fn apply(&self, x: &[f64], y: &mut [f64], b: usize) {
-        let _ = self.leaves.apply(x, y, b, &Silent);
+    fn apply(&self, x: &[f64], y: &mut [f64], b: usize, observer: &dyn Observer) -> Result<()> {
+        self.leaves.apply(x, y, b, observer)
     }
 
-    fn column(&self, j: usize, out: &mut [f64]) {
+    fn column(&self, j: usize, out: &mut [f64], observer: &dyn Observer) -> Result<()> {
+        self.leaves.prepare_leaf_ids(observer)?;
         out.copy_from_slice(&self.leaves.row(j));
+        Ok(())
     }
 
-    fn components(&self) -> Option<Components> {
-        let found = self.leaves.components();
-        (found.count() > 1).then_some(found)
+    fn components(&self, observer: &dyn Observer) -> Result<Option<Components>> {
+        let found = self.leaves.components(observer)?;
+        Ok((found.count() > 1).then_some(found))
     }
 
-    fn lower_bound(&self) -> f64 {
-        // S is positive semi-definite.
-        0.0
+    /// 0: S is positive semi-definite.
+    fn lower_bound(&self, _observer: &dyn Observer) -> Result<f64> {
+        Ok(0.0)
     }
 
-    fn restrict<'a>(&'a self, rows: &[u32]) -> Box<dyn Affinity + 'a> {
-        Box::new(Masked::new(self, rows))
-    }
-
-    fn kernel(&self) -> Option<&LeafMatrix> {
-        Some(&self.leaves)
-    }
-
-    fn watched<'a>(&'a self, observer: &'a dyn Observer) -> Option<Box<dyn Affinity + 'a>> {
-        Some(Box::new(WatchedLinear { kernel: self, observer }))
+    fn submatrix(&self, rows: &[u32], _observer: &dyn Observer) -> Result<Affinity<'_>> {
+        Ok(Affinity::operator(Submatrix::new(self, rows)))
     }
 }
 
 impl LeafMatrix {
-    /// The pieces into which the kernel falls: points are connected when some tree puts them into one leaf.
-    pub fn components(&self) -> Components {
+    /// The connected components of the kernel, by union-find: points are connected when a tree puts them into one leaf.
+    pub(crate) fn components(&self, observer: &dyn Observer) -> Result<Components> {
         let mut parent: Vec<u32> = (0..self.n() as u32).collect();
-        let mut left = self.n();
-        // Nearly always everything is connected after a few trees.
+        let mut count = self.n();
+        // Usually all points are connected after a few trees.
         'trees: for tree in self.tree_leaves() {
+            check(observer)?;
             for leaf in 0..tree.count() as u32 {
                 let (first, rest) = match tree.leaf(leaf) {
                     [first, rest @ ..] => (*first, rest),
@@ -82,14 +77,14 @@ impl LeafMatrix {
                 for &other in rest {
                     let other = find(&mut parent, other);
                     if other != root {
-                        // The lower number is the root: the result does not depend on the order of joins.
+                        // The lower number is the root: the result does not depend on the order of unions.
                         let (low, high) = (root.min(other), root.max(other));
                         parent[high as usize] = low;
                         root = low;
-                        left -= 1;
+                        count -= 1;
                     }
                 }
-                if left == 1 {
+                if count == 1 {
                     break 'trees;
                 }
             }
@@ -107,13 +102,13 @@ impl LeafMatrix {
                 number[root]
             })
             .collect();
-        Components { of, sizes }
+        Ok(Components { of, sizes })
     }
 }
 
 fn find(parent: &mut [u32], mut i: u32) -> u32 {
     while parent[i as usize] != i {
-        // Halve the path on the way.
+        // Path halving.
         parent[i as usize] = parent[parent[i as usize] as usize];
         i = parent[i as usize];
     }

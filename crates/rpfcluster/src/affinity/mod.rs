@@ -1,9 +1,9 @@
-//! What the spectral step needs to know of a similarity, and nothing more.
+//! The similarity that is clustered: the factored kernel, a sparse graph, or an operator of the caller.
 //!
-//! Every affinity is symmetric and non-negative. The spectral code never sees which one it works on: it asks for
-//! degrees, for products with a block of vectors, and (Nystrom, small dense problems) for single columns.
+//! Every affinity is symmetric and non-negative. [`SimilarityOperator`] has what every solver needs: degrees, products with
+//! a block of vectors, single columns, submatrices. [`Affinity`] says which similarity it is, so that a solver can match
+//! on it: a graph has an aggregation hierarchy, the kernel has the leaves of its trees.
 
-mod cancellable;
 mod linear;
 mod paper;
 mod precomputed;
@@ -12,79 +12,156 @@ mod submatrix;
 mod top_k;
 mod transform;
 
+use std::borrow::Cow;
+use std::ops::Deref;
+
 pub use linear::LinearAffinity;
-pub use submatrix::Masked;
+pub use submatrix::Submatrix;
 pub use transform::Diagonal;
 pub(crate) use transform::{exponential, powers};
 
+use crate::error::Result;
 pub use crate::graph::{Components, SparseAffinity, Weights};
-use crate::kernel::LeafMatrix;
 use crate::observe::Observer;
 
-/// A symmetric, non-negative similarity over `n` points.
+/// A symmetric, non-negative similarity matrix over `n` points, given by its products.
 ///
-/// All results must be the same bits for any number of threads: a sum runs in one fixed order.
-pub trait Affinity: Sync {
+/// Results must have the same bits for any number of threads: every sum runs in one fixed order. Methods with an observer
+/// return [`Error::Cancelled`](crate::Error::Cancelled) when it cancels.
+pub trait SimilarityOperator: Sync {
     /// Number of points.
     fn n(&self) -> usize;
 
     /// Row sums.
-    fn degrees(&self) -> Vec<f64>;
+    fn degrees(&self, observer: &dyn Observer) -> Result<Vec<f64>>;
 
     /// `y = A x` for `b` vectors at once; `x` and `y` are n x b, row-major.
-    fn apply(&self, x: &[f64], y: &mut [f64], b: usize);
+    fn apply(&self, x: &[f64], y: &mut [f64], b: usize, observer: &dyn Observer) -> Result<()>;
 
-    /// Column `j` in full, into `out` (length n).
-    fn column(&self, j: usize, out: &mut [f64]);
+    /// Writes column `j` to `out` (length n).
+    fn column(&self, j: usize, out: &mut [f64], observer: &dyn Observer) -> Result<()>;
 
-    /// The connected components, or `None` when the graph cannot fall apart (a positive constant everywhere).
-    fn components(&self) -> Option<Components>;
+    /// The connected components, or `None` when the matrix is known to be connected.
+    fn components(&self, observer: &dyn Observer) -> Result<Option<Components>>;
 
-    /// The constant that every pair of points has at least (a row that sees nothing more of a landmark does not
-    /// see it at all).
+    /// The constant part of the similarity of every pair.
     fn constant(&self) -> f64 {
         0.0
     }
 
-    /// A lower bound of the eigenvalues of `D^-1/2 A D^-1/2`; -1 always is one, 0 for a positive semi-definite
-    /// similarity. The closer, the fewer iterations the eigen-solver needs.
-    fn lower_bound(&self) -> f64 {
-        -1.0
+    /// A lower bound of the eigenvalues of `D^-1/2 A D^-1/2`: 0 for a positive semi-definite similarity, -1 for any. The
+    /// closer the bound, the fewer iterations the block solver needs.
+    fn lower_bound(&self, _observer: &dyn Observer) -> Result<f64> {
+        Ok(-1.0)
     }
 
-    /// The graph itself when it is one of each row's strongest neighbours: the similarities it was weighted by can then be
-    /// asked as well. `None` for all others.
-    fn neighbor_graph(&self) -> Option<&SparseAffinity> {
-        None
+    /// The principal submatrix of these rows (ascending, no repeats). [`Submatrix`] suits an operator that has no entries
+    /// to copy.
+    fn submatrix(&self, rows: &[u32], observer: &dyn Observer) -> Result<Affinity<'_>>;
+}
+
+/// The similarity that is clustered, owned or borrowed. Its operations are those of [`SimilarityOperator`].
+///
+/// ```
+/// use rpfcluster::Silent;
+/// use rpfcluster::affinity::{Affinity, SparseAffinity};
+/// let graph = SparseAffinity::precomputed_dense(&[1.0, 0.5, 0.5, 1.0], 2, &Silent)?;
+/// let affinity = Affinity::from(&graph);
+/// assert_eq!(affinity.degrees(&Silent)?, [1.5, 1.5]);
+/// # Ok::<(), rpfcluster::Error>(())
+/// ```
+pub enum Affinity<'a> {
+    /// The rpf-kernel S, factored through the leaves.
+    Kernel(LinearAffinity),
+    /// Stored pairs and a constant.
+    Graph(Cow<'a, SparseAffinity>),
+    /// An operator known by its products alone.
+    Operator(Box<dyn SimilarityOperator + 'a>),
+}
+
+impl<'a> Affinity<'a> {
+    /// Any operator, owned or borrowed.
+    pub fn operator(operator: impl SimilarityOperator + 'a) -> Self {
+        Affinity::Operator(Box::new(operator))
+    }
+}
+
+impl<'a> Deref for Affinity<'a> {
+    type Target = dyn SimilarityOperator + 'a;
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Affinity::Kernel(kernel) => kernel,
+            Affinity::Graph(graph) => graph.as_ref(),
+            Affinity::Operator(operator) => operator.as_ref(),
+        }
+    }
+}
+
+impl<'a, 'b: 'a> From<&'a Affinity<'b>> for Affinity<'a> {
+    fn from(affinity: &'a Affinity<'b>) -> Self {
+        match affinity {
+            Affinity::Kernel(kernel) => Affinity::Kernel(kernel.clone()),
+            Affinity::Graph(graph) => Affinity::Graph(Cow::Borrowed(graph)),
+            Affinity::Operator(operator) => Affinity::operator(operator.as_ref()),
+        }
+    }
+}
+
+impl<'a> From<&'a SparseAffinity> for Affinity<'a> {
+    fn from(graph: &'a SparseAffinity) -> Self {
+        Affinity::Graph(Cow::Borrowed(graph))
+    }
+}
+
+impl From<SparseAffinity> for Affinity<'_> {
+    fn from(graph: SparseAffinity) -> Self {
+        Affinity::Graph(Cow::Owned(graph))
+    }
+}
+
+impl From<&LinearAffinity> for Affinity<'_> {
+    fn from(kernel: &LinearAffinity) -> Self {
+        Affinity::Kernel(kernel.clone())
+    }
+}
+
+impl From<LinearAffinity> for Affinity<'_> {
+    fn from(kernel: LinearAffinity) -> Self {
+        Affinity::Kernel(kernel)
+    }
+}
+
+impl<T: SimilarityOperator + ?Sized> SimilarityOperator for &T {
+    fn n(&self) -> usize {
+        (**self).n()
     }
 
-    /// The similarity among these rows only (ascending, no repeats). The default masks the whole; an affinity that
-    /// can really be cut out should be.
-    fn restrict<'a>(&'a self, rows: &[u32]) -> Box<dyn Affinity + 'a>;
-
-    /// The same similarity with the rows in another order, for affinities whose products are the faster the nearer
-    /// neighbours lie to each other in memory. `None` for all others.
-    fn in_order<'a>(&'a self, order: &[u32]) -> Option<Box<dyn Affinity + 'a>> {
-        let _ = order;
-        None
+    fn degrees(&self, observer: &dyn Observer) -> Result<Vec<f64>> {
+        (**self).degrees(observer)
     }
 
-    /// The graph itself when the similarity is nothing but its stored pairs: the eigen-solver can then begin at a smaller
-    /// one. `None` for all others.
-    fn graph(&self) -> Option<&SparseAffinity> {
-        None
+    fn apply(&self, x: &[f64], y: &mut [f64], b: usize, observer: &dyn Observer) -> Result<()> {
+        (**self).apply(x, y, b, observer)
     }
 
-    /// The leaves when the similarity is their kernel itself: a sample of rows then has nearly the same eigenvectors.
-    /// `None` for all others.
-    fn kernel(&self) -> Option<&LeafMatrix> {
-        None
+    fn column(&self, j: usize, out: &mut [f64], observer: &dyn Observer) -> Result<()> {
+        (**self).column(j, out, observer)
     }
 
-    /// The same similarity, but work is left out once `observer` wants to stop: what it then returns means nothing,
-    /// and the observer must be asked before it is used. `None` when nothing here takes long.
-    fn watched<'a>(&'a self, observer: &'a dyn Observer) -> Option<Box<dyn Affinity + 'a>> {
-        let _ = observer;
-        None
+    fn components(&self, observer: &dyn Observer) -> Result<Option<Components>> {
+        (**self).components(observer)
+    }
+
+    fn constant(&self) -> f64 {
+        (**self).constant()
+    }
+
+    fn lower_bound(&self, observer: &dyn Observer) -> Result<f64> {
+        (**self).lower_bound(observer)
+    }
+
+    fn submatrix(&self, rows: &[u32], observer: &dyn Observer) -> Result<Affinity<'_>> {
+        (**self).submatrix(rows, observer)
     }
 }

@@ -1,14 +1,15 @@
-//! `paper`: Algorithm 3's threshold and bandwidth, exact at any n as a constant plus a sparse part.
+//! `paper`: the thresholded kernel with an exponential weight (Algorithm 3 of the paper), as a constant plus a sparse part.
+//!
+//! Exact at any n; costs O(pairs above the threshold).
 
 use super::transform::{Diagonal, exponential};
 use crate::error::Result;
-use crate::graph::ASK;
-use crate::graph::{SparseAffinity, Weights};
+use crate::graph::{CANCEL_CHECK_ROWS, SparseAffinity, Weights};
 use crate::kernel::SparseKernel;
 use crate::observe::{Observer, check};
 
 impl SparseAffinity {
-    /// S thresholded as `kernel` is, then `exp((s - 1) / beta2)`; every pruned pair gets the constant exp(-1/beta2).
+    /// `exp((s - 1) / beta2)` of the pairs in `kernel`; every pruned pair gets the constant `exp(-1 / beta2)`.
     pub fn paper(
         kernel: &SparseKernel,
         beta2: f64,
@@ -21,7 +22,7 @@ impl SparseAffinity {
         let mut counts = Vec::with_capacity(kernel.pairs());
         starts.push(0);
         for row in 0..kernel.rows {
-            if row.is_multiple_of(ASK) {
+            if row.is_multiple_of(CANCEL_CHECK_ROWS) {
                 check(observer)?;
             }
             let (columns, shared) = kernel.row(row);
@@ -46,7 +47,7 @@ impl SparseAffinity {
         Ok(self)
     }
 
-    /// The same pairs at another bandwidth, in place: a search asks for hundreds.
+    /// [`SparseAffinity::at_bandwidth`] in place, for searches over hundreds of bandwidths.
     pub fn set_bandwidth(&mut self, beta2: f64) -> Result<()> {
         let trees = match self.weights() {
             Weights::Table { table, .. } => table.len() - 1,

@@ -1,12 +1,11 @@
-//! Similarities made elsewhere: checked at the door, each complaint naming the entry (counted from 1).
+//! Precomputed similarity matrices. Every entry is checked, and an error names the entry (counted from 1).
 
 use crate::error::{Error, Result};
-use crate::graph::{ASK, check_rows};
-use crate::graph::{SparseAffinity, Weights};
+use crate::graph::{CANCEL_CHECK_ROWS, SparseAffinity, Weights, check_rows};
 use crate::observe::{Observer, check};
 
-/// How far `A_ij` and `A_ji` may be apart, relative to the larger.
-const ASYMMETRY: f64 = 1e-8;
+/// Largest difference of `A_ij` and `A_ji` that is taken for rounding, relative to the larger.
+const ASYMMETRY_TOLERANCE: f64 = 1e-8;
 
 fn refuse<T>(problem: String) -> Result<T> {
     Err(Error::Similarity { problem })
@@ -24,7 +23,7 @@ fn check_value(i: usize, j: usize, value: f64) -> Result<()> {
 }
 
 fn check_pair(i: usize, j: usize, one: f64, other: f64) -> Result<()> {
-    if (one - other).abs() > ASYMMETRY * one.max(other) {
+    if (one - other).abs() > ASYMMETRY_TOLERANCE * one.max(other) {
         return refuse(format!(
             "is not symmetric: row {}, column {} is {one}, but row {}, column {} is {other}",
             i + 1,
@@ -37,8 +36,8 @@ fn check_pair(i: usize, j: usize, one: f64, other: f64) -> Result<()> {
 }
 
 impl SparseAffinity {
-    /// A similarity matrix in full, n x n by rows; zeros are not stored. An error names the first entry that is not
-    /// finite, negative, or unequal to its mirror image, or the first row of zeros only.
+    /// From a dense n x n matrix, row-major; zeros are not stored. An error names the first entry that is not finite,
+    /// negative or not symmetric, or the first row without a positive entry.
     pub fn precomputed_dense(matrix: &[f64], n: usize, observer: &dyn Observer) -> Result<Self> {
         if n == 0 {
             return Err(Error::Empty { n: 0, d: 0 });
@@ -64,7 +63,7 @@ impl SparseAffinity {
                 if j > i {
                     check_pair(i, j, *value, mirror)?;
                 }
-                // The mean of both triangles: exactly symmetric from here on.
+                // The mean of both triangles is exactly symmetric.
                 let value = 0.5 * (value + mirror);
                 if value > 0.0 {
                     indices.push(j as u32);
@@ -79,8 +78,8 @@ impl SparseAffinity {
         Self::checked(0.0, indptr, indices, Weights::Values(values), observer)
     }
 
-    /// A sparse similarity matrix by compressed rows, both triangles there; the columns of a row may come in any
-    /// order, but only once. The same checks as [`SparseAffinity::precomputed_dense`].
+    /// From CSR arrays with both triangles; the columns of a row may come in any order, without duplicates. The checks are
+    /// those of [`SparseAffinity::precomputed_dense`].
     pub fn precomputed_sparse(
         indptr: Vec<usize>,
         indices: Vec<u32>,
@@ -101,9 +100,9 @@ impl SparseAffinity {
             let columns = &indices[indptr[i]..indptr[i + 1]];
             columns.binary_search(&(j as u32)).map_or(0.0, |at| values[indptr[i] + at])
         };
-        let mut even = values.clone();
+        let mut symmetric = values.clone();
         for i in 0..n {
-            if i.is_multiple_of(ASK) {
+            if i.is_multiple_of(CANCEL_CHECK_ROWS) {
                 check(observer)?;
             }
             let mut sum = 0.0;
@@ -113,18 +112,18 @@ impl SparseAffinity {
                 let mirror = entry(j, i);
                 check_value(j, i, mirror)?;
                 check_pair(i, j, values[e], mirror)?;
-                even[e] = 0.5 * (values[e] + mirror);
-                sum += even[e];
+                symmetric[e] = 0.5 * (values[e] + mirror);
+                sum += symmetric[e];
             }
             if sum <= 0.0 {
                 return refuse(format!("has only zeros in row {}; every point needs some similarity", i + 1));
             }
         }
-        Ok(SparseAffinity::from_checked_rows(0.0, indptr, indices, Weights::Values(even)))
+        Ok(SparseAffinity::from_checked_rows(0.0, indptr, indices, Weights::Values(symmetric)))
     }
 }
 
-/// Each row's entries in ascending column order.
+/// Sorts the entries of each row by column.
 fn sorted_rows(
     indptr: &[usize],
     indices: Vec<u32>,
@@ -139,7 +138,7 @@ fn sorted_rows(
     }
     let mut entries: Vec<(u32, f64)> = indices.into_iter().zip(values).collect();
     for (row, w) in indptr.windows(2).enumerate() {
-        if row.is_multiple_of(ASK) {
+        if row.is_multiple_of(CANCEL_CHECK_ROWS) {
             check(observer)?;
         }
         match entries.get_mut(w[0]..w[1]) {

@@ -1,91 +1,89 @@
-//! A part of a similarity that cannot be cut out: products with the whole, zeros outside the part.
+//! A principal submatrix of an operator that has no entries to copy: products with the whole, zeros outside the rows.
 //!
-//! Costs as much as the whole at every product. It exists so that recursive cuts work on any affinity; those with
-//! entries at hand ([`SparseAffinity`](super::SparseAffinity)) extract the part instead.
+//! Every product costs as much as one with the whole operator. Recursive cuts need it on operators without stored
+//! entries; [`SparseAffinity`](super::SparseAffinity) copies its entries instead.
 
-use super::Affinity;
+use super::{Affinity, SimilarityOperator};
+use crate::error::Result;
 use crate::graph::Components;
-use crate::observe::{Observer, Silent};
+use crate::observe::{Observer, check};
 
-/// Some rows of a larger affinity.
-pub struct Masked<'a> {
-    whole: &'a dyn Affinity,
+/// Some rows of a larger operator.
+pub struct Submatrix<'a> {
+    whole: &'a dyn SimilarityOperator,
     rows: Vec<u32>,
-    observer: &'a dyn Observer,
 }
 
-impl<'a> Masked<'a> {
-    /// The similarity of `whole` among `rows` (ascending, no repeats).
-    pub fn new(whole: &'a dyn Affinity, rows: &[u32]) -> Self {
-        Self::watched(whole, rows, &Silent)
-    }
-
-    /// The same of a similarity that stops when `observer` wants it to: so does the walk over the part.
-    pub fn watched(whole: &'a dyn Affinity, rows: &[u32], observer: &'a dyn Observer) -> Self {
-        Masked { whole, rows: rows.to_vec(), observer }
+impl<'a> Submatrix<'a> {
+    /// The similarities of `whole` among `rows` (ascending, no repeats).
+    pub fn new(whole: &'a dyn SimilarityOperator, rows: &[u32]) -> Self {
+        Submatrix { whole, rows: rows.to_vec() }
     }
 }
 
-impl Affinity for Masked<'_> {
+impl SimilarityOperator for Submatrix<'_> {
     fn n(&self) -> usize {
         self.rows.len()
     }
 
-    fn degrees(&self) -> Vec<f64> {
+    fn degrees(&self, observer: &dyn Observer) -> Result<Vec<f64>> {
         let mut sums = vec![0.0; self.rows.len()];
-        self.apply(&vec![1.0; self.rows.len()], &mut sums, 1);
-        sums
+        self.apply(&vec![1.0; self.rows.len()], &mut sums, 1, observer)?;
+        Ok(sums)
     }
 
-    fn apply(&self, x: &[f64], y: &mut [f64], b: usize) {
-        let mut wide = vec![0.0; self.whole.n() * b];
+    fn apply(&self, x: &[f64], y: &mut [f64], b: usize, observer: &dyn Observer) -> Result<()> {
+        let mut padded = vec![0.0; self.whole.n() * b];
         for (row, from) in self.rows.iter().zip(x.chunks_exact(b)) {
-            wide[*row as usize * b..][..b].copy_from_slice(from);
+            padded[*row as usize * b..][..b].copy_from_slice(from);
         }
-        let mut product = vec![0.0; wide.len()];
-        self.whole.apply(&wide, &mut product, b);
+        let mut product = vec![0.0; padded.len()];
+        self.whole.apply(&padded, &mut product, b, observer)?;
         for (row, to) in self.rows.iter().zip(y.chunks_exact_mut(b)) {
             to.copy_from_slice(&product[*row as usize * b..][..b]);
         }
+        Ok(())
     }
 
-    fn column(&self, j: usize, out: &mut [f64]) {
-        let mut wide = vec![0.0; self.whole.n()];
-        self.whole.column(self.rows[j] as usize, &mut wide);
+    fn column(&self, j: usize, out: &mut [f64], observer: &dyn Observer) -> Result<()> {
+        let mut column = vec![0.0; self.whole.n()];
+        self.whole.column(self.rows[j] as usize, &mut column, observer)?;
         for (row, to) in self.rows.iter().zip(out) {
-            *to = wide[*row as usize];
+            *to = column[*row as usize];
         }
+        Ok(())
     }
 
-    /// A walk over the part, one whole column a point: exact, and slow on large parts.
-    fn components(&self) -> Option<Components> {
-        self.whole.components()?;
+    /// Depth-first search that reads one whole column for each point: exact, O(rows · n).
+    fn components(&self, observer: &dyn Observer) -> Result<Option<Components>> {
+        if self.whole.components(observer)?.is_none() {
+            return Ok(None);
+        }
         let mut column = vec![0.0; self.rows.len()];
-        let found = Components::by_walk(self.rows.len(), |point, see| {
-            if self.observer.cancelled() {
-                return;
-            }
-            self.column(point, &mut column);
+        let found = Components::by_search(self.rows.len(), |point, visit| {
+            check(observer)?;
+            self.column(point, &mut column, observer)?;
             for (other, weight) in column.iter().enumerate() {
                 if *weight > 0.0 {
-                    see(other);
+                    visit(other);
                 }
             }
-        });
-        (!self.observer.cancelled()).then_some(found)
+            Ok(())
+        })?;
+        Ok(Some(found))
     }
 
     fn constant(&self) -> f64 {
         self.whole.constant()
     }
 
-    /// Fewer rows have smaller degrees, which only raises the eigenvalues' bound of the whole.
-    fn lower_bound(&self) -> f64 {
-        self.whole.lower_bound()
+    /// A submatrix has smaller degrees, which only raises the bound of the whole.
+    fn lower_bound(&self, observer: &dyn Observer) -> Result<f64> {
+        self.whole.lower_bound(observer)
     }
 
-    fn restrict<'b>(&'b self, rows: &[u32]) -> Box<dyn Affinity + 'b> {
-        let inner: Vec<u32> = rows.iter().map(|r| self.rows[*r as usize]).collect();
-        Box::new(Masked::watched(self.whole, &inner, self.observer))
+    fn submatrix(&self, rows: &[u32], _observer: &dyn Observer) -> Result<Affinity<'_>> {
+        let rows: Vec<u32> = rows.iter().map(|r| self.rows[*r as usize]).collect();
+        Ok(Affinity::operator(Submatrix { whole: self.whole, rows }))
     }
 }

@@ -1,10 +1,10 @@
-//! `top-k`: each point's k strongest co-leaf neighbours, made symmetric (an edge when either names the other), the
-//! share of trees raised to a power as its weight.
+//! `top-k`: the symmetric k-nearest-neighbour graph of the kernel, weighted by a power of the share of trees.
+//!
+//! Two points have an edge when either is among the k strongest neighbours of the other. Costs O(n k log k).
 
 use super::transform::powers;
 use crate::error::Result;
-use crate::graph::ASK;
-use crate::graph::{SparseAffinity, Weights};
+use crate::graph::{CANCEL_CHECK_ROWS, SparseAffinity, Weights};
 use crate::kernel::Neighbors;
 use crate::observe::{Observer, check};
 
@@ -13,15 +13,16 @@ impl SparseAffinity {
     pub fn top_k(neighbors: &Neighbors, k: usize, power: f64, observer: &dyn Observer) -> Result<Self> {
         let table = powers(power, neighbors.trees())?;
         let n = neighbors.n();
-        let ask = |row: usize| if row.is_multiple_of(ASK) { check(observer) } else { Ok(()) };
+        let check_row =
+            |row: usize| if row.is_multiple_of(CANCEL_CHECK_ROWS) { check(observer) } else { Ok(()) };
         let first = |row: usize| {
             let (js, counts) = neighbors.row(row);
             js.iter().copied().zip(counts.iter().copied()).take(k)
         };
-        // Every row gets its own neighbours and those that name it; twice named is once too often.
+        // Each row receives its own neighbours and the rows that name it; duplicates are dropped below.
         let mut starts = vec![0usize; n + 1];
         for row in 0..n {
-            ask(row)?;
+            check_row(row)?;
             for (j, _) in first(row) {
                 starts[row + 1] += 1;
                 starts[j as usize + 1] += 1;
@@ -33,7 +34,7 @@ impl SparseAffinity {
         let mut edges = vec![(0u32, 0u16); starts[n]];
         let mut next = starts.clone();
         for row in 0..n {
-            ask(row)?;
+            check_row(row)?;
             for (j, count) in first(row) {
                 edges[next[row]] = (j, count);
                 next[row] += 1;
@@ -43,7 +44,7 @@ impl SparseAffinity {
         }
         let (mut indptr, mut indices, mut counts) = (vec![0], Vec::new(), Vec::new());
         for row in 0..n {
-            ask(row)?;
+            check_row(row)?;
             let mine = &mut edges[starts[row]..starts[row + 1]];
             mine.sort_unstable();
             let mut last = None;
@@ -59,7 +60,7 @@ impl SparseAffinity {
         indices.shrink_to_fit();
         counts.shrink_to_fit();
         let weights = Weights::Table { counts, table };
-        Ok(SparseAffinity::checked(0.0, indptr, indices, weights, observer)?.with_neighbors())
+        Ok(SparseAffinity::checked(0.0, indptr, indices, weights, observer)?.into_neighbor_graph())
     }
 
     /// The same graph with another power.
@@ -69,6 +70,6 @@ impl SparseAffinity {
             Weights::Values(_) => 0,
         };
         let constant = self.constant();
-        Ok(self.with_table(constant, powers(power, trees)?)?.with_neighbors())
+        Ok(self.with_table(constant, powers(power, trees)?)?.into_neighbor_graph())
     }
 }

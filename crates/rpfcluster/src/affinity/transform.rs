@@ -1,4 +1,4 @@
-//! The scalar maps from a share of trees to a weight. A count has T + 1 possible values: each map is one table.
+//! The scalar functions from a share of trees to a weight, each tabulated over the T + 1 possible counts.
 
 use crate::error::{Result, parameter};
 
@@ -9,12 +9,12 @@ pub enum Diagonal {
     /// S_ii = 1, as the paper has it.
     #[default]
     Keep,
-    /// S_ii is treated like a pair below the threshold: at small bandwidths the diagonal no longer swamps the rest.
+    /// S_ii is pruned like a pair below the threshold: at small bandwidths the diagonal would dominate every degree.
     Drop,
 }
 
 /// `exp((s - 1) / beta2)`: the paper's exp(s / beta2) divided by its largest value, which changes no normalised cut
-/// and overflows nowhere. Returns the constant of pruned pairs (s = 0) and, for each count, what is added to it.
+/// and cannot overflow. Returns the constant of pruned pairs (s = 0) and, for each count, the excess over it.
 pub(crate) fn exponential(beta2: f64, trees: usize) -> Result<(f64, Vec<f64>)> {
     if !(beta2.is_finite() && beta2 > 0.0) {
         return Err(parameter("beta2", beta2, "above 0"));

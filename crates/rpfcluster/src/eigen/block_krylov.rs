@@ -1,105 +1,116 @@
-//! The largest eigenpairs of a large operator: a thick-restarted block Krylov method with a Chebyshev filter.
+//! The largest eigenpairs of a large operator: a block Krylov method with thick restart and a Chebyshev filter.
 //!
-//! Repeated eigenvalues are the normal case here (clusters that hardly touch, identical points), so a block of more
-//! vectors than the wanted multiplicity is iterated, and the space is made of explicit Rayleigh-Ritz steps on an
-//! explicitly orthonormal basis: nothing relies on a recurrence that rounding breaks. A crowded spectrum (0.9995,
-//! 0.9991, …) needs high polynomial degrees; the Chebyshev filter on the unwanted interval `[floor, cut]` supplies them
-//! without storing a long basis. The spectrum of the operator lies above the floor the affinity knows (-1 at worst)
-//! and Ritz values never exceed the eigenvalues they stand for, so this interval is always a safe one.
+//! Thick restart keeps the best Ritz vectors across cycles (Wu and Simon, SIAM J. Matrix Anal. Appl. 22(2), 2000;
+//! Stewart's Krylov-Schur method, 2002). Repeated eigenvalues are common here (nearly separate clusters, identical
+//! points), so the block is wider than the number of wanted pairs, and every cycle solves an explicit Rayleigh-Ritz
+//! problem on an explicitly orthonormal basis; there is no three-term recurrence whose orthogonality rounding destroys.
+//! A crowded spectrum (0.9995, 0.9991, …) needs high polynomial degrees, which the Chebyshev filter on the unwanted
+//! interval `[floor, cut]` supplies without a long basis. The interval is safe: the spectrum lies above the floor, and
+//! Ritz values never exceed the eigenvalues they approximate.
 //!
-//! One cycle: from the best Ritz vectors X (kept), residuals from one product; converged pairs stay in the basis but
-//! are not expanded any more; `V1 = p(N) X_active`, `V2 = p(N) V1`, …, until the basis is full; Rayleigh-Ritz.
+//! One cycle: residuals of the Ritz vectors X from one product; converged pairs are locked (they stay in the basis but
+//! are not expanded); `V1 = p(N) X_active`, `V2 = p(N) V1`, … until the basis is full; Rayleigh-Ritz.
+//!
+//! Guarantees residuals below the tolerance or reports `converged: false`. Memory: n x (basis + 3 · width) doubles.
 
-use super::Pairs;
-use super::chebyshev::Filter;
-use super::dense::symmetric;
-use super::operator::Operator;
-use super::orthonormal::{Fresh, orthonormalise};
+use super::Eigenpairs;
+use super::chebyshev::ChebyshevFilter;
+use super::dense::{SymmetricEigen, symmetric};
+use super::operator::NormalizedAffinity;
+use super::orthonormal::{RandomColumns, orthonormalise};
 use super::tall_skinny::{Block, column_sums, combine, gram, pack, rotate, scale_rows, unpack};
 use crate::error::Result;
 use crate::observe::{Observer, Stage, check};
 
-/// What the residuals should fall by beyond the tolerance, as a logarithm, for a cycle to be the last.
+/// Logarithm of the factor by which the residuals should fall below the tolerance in the last cycle.
 const MARGIN: f64 = 1.0;
-/// The usual [`Wanted::resolved`]: where a heavy diagonal crowds them all near 1, every vector has a small residual. It
-/// is about the angle to what lies beyond the block: with a fourth of it five labels of a million differed.
-pub(crate) const RESOLVED: f64 = 4e-3;
-/// Residuals that rounding does not allow to fall much further.
+/// The usual [`EigenRequest::spread_fraction`], about the angle to the eigenvectors beyond the block. A heavy diagonal
+/// moves all eigenvalues close to 1 and makes every residual small, so an absolute tolerance is not enough. Compared with
+/// a fourth of it, 5 labels of 10⁶ differ.
+pub(crate) const SPREAD_FRACTION: f64 = 4e-3;
+/// Smallest tolerance: residuals at the level of rounding do not fall further.
 const ROUNDING: f64 = 2e-14;
 
-/// What the solver is asked for.
-pub(crate) struct Wanted<'a> {
-    /// How many pairs.
+/// Start vectors of the caller, n x columns row-major.
+#[derive(Clone, Copy)]
+pub(crate) struct StartVectors<'a> {
+    pub vectors: &'a [f64],
+    pub columns: usize,
+}
+
+/// The eigenpairs that are wanted, and how accurately.
+pub(crate) struct EigenRequest<'a> {
+    /// Number of eigenpairs.
     pub pairs: usize,
-    /// Extra vectors in the block.
+    /// Guard vectors: extra columns of the block.
     pub guards: usize,
     /// Largest residual `|N u - λ u|` of a converged pair.
     pub tolerance: f64,
-    /// A pair is also converged when its residual is this share of the gap behind the last wanted value.
+    /// A pair is also converged when its residual is at most this share of the gap behind the last wanted value.
     pub angle: f64,
-    /// How much smaller than the spread of the block's eigenvalues a residual must also be.
-    pub resolved: f64,
-    /// Most products with the operator (each with a whole block).
+    /// A residual must also be below this share of the spread of the block's eigenvalues.
+    pub spread_fraction: f64,
+    /// Largest number of block products with the operator.
     pub max_iterations: usize,
     /// Seed of the start block.
     pub seed: u64,
-    /// Start vectors, n x columns row-major, and how many columns.
-    pub start: Option<(&'a [f64], usize)>,
+    /// Start vectors of the caller.
+    pub start: Option<StartVectors<'a>>,
 }
 
-impl Wanted<'_> {
-    /// The block: a multiple of four wide, as the inner loops are.
+impl EigenRequest<'_> {
+    /// Columns of the block: a multiple of four, as the register tiles are.
     pub fn width(&self) -> usize {
         (self.pairs + self.guards).next_multiple_of(4)
     }
 
-    /// The residual of a converged pair, by the Ritz values of the whole block.
+    /// The largest residual of a converged pair, given the Ritz values of the whole block.
     pub fn tolerance_at(&self, values: &[f64]) -> f64 {
         let gap = values[self.pairs - 1] - values[self.pairs];
         let spread = 1.0 - values[self.width() - 1];
-        self.tolerance.max(self.angle * gap).min(self.resolved * spread).max(ROUNDING)
+        self.tolerance.max(self.angle * gap).min(self.spread_fraction * spread).max(ROUNDING)
     }
 
-    /// The most columns of the basis.
+    /// Columns of the full basis.
     fn basis(&self) -> usize {
         (3 * self.width()).max(40)
     }
 
-    /// Whether `n` is large enough for the method; below, the dense solver must do it.
+    /// Whether `n` rows are enough for the basis; fewer need the dense solver.
     pub fn fits(&self, n: usize) -> bool {
         self.basis() + self.width() <= n
     }
 }
 
-struct Solver<'a> {
-    operator: &'a Operator<'a>,
+struct BlockKrylov<'a> {
+    operator: &'a NormalizedAffinity<'a>,
     /// The basis, n x stride; the first `used` columns are orthonormal.
     v: Vec<f64>,
     stride: usize,
     used: usize,
     /// `Vᵀ N V`, stride x stride.
     t: Vec<f64>,
-    /// Three dense blocks in the variables of the walk.
+    /// Three dense blocks in the variables of the random walk.
     z: [Vec<f64>; 3],
-    fresh: Fresh,
+    random: RandomColumns,
     /// Products with the operator so far.
     products: usize,
     observer: &'a dyn Observer,
 }
 
-impl Solver<'_> {
-    /// `z[1] = P z[0]`, counted and announced.
-    fn step(&mut self, width: usize) -> Result<()> {
+impl BlockKrylov<'_> {
+    /// `z[1] = P z[0]`, counted and reported.
+    fn multiply(&mut self, width: usize) -> Result<()> {
         check(self.observer)?;
         let n = self.operator.n();
         let [z0, z1, _] = &mut self.z;
-        self.operator.walk(&z0[..n * width], &mut z1[..n * width], width);
+        self.operator.walk(&z0[..n * width], &mut z1[..n * width], width, self.observer)?;
         self.products += 1;
         self.observer.advance(Stage::Spectral, 1);
         Ok(())
     }
 
-    /// Puts the named columns of the basis into z[0] and their product into z[1].
+    /// Copies the named columns of the basis to z[0] and their product to z[1].
     fn load(&mut self, columns: &[usize]) -> Result<()> {
         let n = self.operator.n();
         let operator = self.operator;
@@ -110,14 +121,14 @@ impl Solver<'_> {
             |i| operator.inverse_root(i),
             &mut self.z[0][..n * columns.len()],
         );
-        self.step(columns.len())
+        self.multiply(columns.len())
     }
 
-    /// Completes T for the columns in z[0], z[1], which are the basis columns from `first` on.
+    /// Completes T for the basis columns from `first` on, which are in z[0] and z[1].
     fn project(&mut self, first: usize, width: usize) -> Result<()> {
         let n = self.operator.n();
         let degrees = self.operator.degrees();
-        // T needs D^1/2 z[1]; z[2] is free at this moment.
+        // T needs D^1/2 z[1]; z[2] is free here.
         let (one, two) = self.z.split_at_mut(2);
         two[0][..n * width].copy_from_slice(&one[1][..n * width]);
         scale_rows(&mut two[0][..n * width], width, |i| degrees[i].sqrt());
@@ -125,8 +136,7 @@ impl Solver<'_> {
             Block::new(&self.v, self.stride, self.used),
             Block::new(&two[0][..n * width], width, width),
             self.observer,
-        );
-        check(self.observer)?;
+        )?;
         for i in 0..self.used {
             for j in 0..width {
                 self.t[i * self.stride + first + j] = h[i * width + j];
@@ -136,8 +146,8 @@ impl Solver<'_> {
         Ok(())
     }
 
-    /// From z[0] and z[1] = P z[0]: the filtered block, orthonormal, becomes the next columns of the basis.
-    fn expand(&mut self, width: usize, filter: &Filter) -> Result<()> {
+    /// Filters the block in z[0], whose product is in z[1], orthonormalises it and appends it to the basis.
+    fn expand(&mut self, width: usize, filter: &ChebyshevFilter) -> Result<()> {
         let n = self.operator.n();
         let (center, half) = ((filter.cut + filter.floor) / 2.0, (filter.cut - filter.floor) / 2.0);
         // T_1 = (P - c)/e z; T_{s+1} = 2 (P - c)/e T_s - T_{s-1}.
@@ -145,45 +155,46 @@ impl Solver<'_> {
         for _ in 1..filter.degree {
             self.z.rotate_left(1);
             // Now z[2] is T_{s-1}, z[0] is T_s, z[1] is free.
-            self.step(width)?;
+            self.multiply(width)?;
             combine(&mut self.z, n * width, |z0, z1, z2| 2.0 * (z1 - center * z0) / half - z2);
         }
         let degrees = self.operator.degrees();
         let mut w = std::mem::take(&mut self.z[1]);
         scale_rows(&mut w[..n * width], width, |i| degrees[i].sqrt());
         let basis = Block::new(&self.v, self.stride, self.used);
-        let done = orthonormalise(basis, &mut w[..n * width], width, &mut self.fresh, self.observer);
+        let done = orthonormalise(basis, &mut w[..n * width], width, &mut self.random, self.observer);
         unpack(&w[..n * width], width, &mut self.v, self.stride, self.used);
         self.z[1] = w;
         self.used += width;
         done
     }
 
-    /// Rayleigh-Ritz on the start block alone, whose product is at hand and turns with it.
+    /// Rayleigh-Ritz on the start block, whose product in z[1] is rotated with it.
     fn ritz_with_product(&mut self, width: usize) -> Result<Vec<f64>> {
         let length = self.operator.n() * width;
-        let (values, y) = self.small_pairs(width)?;
+        let (values, y) = self.projected_pairs(width)?;
         let [z0, z1, _] = &mut self.z;
         for z in [z0, z1] {
-            rotate(&mut z[..length], width, width, (&y, width), self.observer);
+            rotate(&mut z[..length], width, width, &y, width, self.observer)?;
         }
-        self.turn(values, &y)
+        self.restart(values, &y)
     }
 
-    /// Rayleigh-Ritz: the basis becomes its `keep` best Ritz vectors. Returns their values, the largest first.
+    /// Rayleigh-Ritz with thick restart: the basis becomes its `keep` best Ritz vectors. Returns their values, the
+    /// largest first.
     fn ritz(&mut self, keep: usize) -> Result<Vec<f64>> {
-        let (values, y) = self.small_pairs(keep.min(self.used))?;
-        self.turn(values, &y)
+        let (values, y) = self.projected_pairs(keep.min(self.used))?;
+        self.restart(values, &y)
     }
 
-    /// The `keep` largest Ritz values, and the coefficients of their vectors, used x keep.
-    fn small_pairs(&self, keep: usize) -> Result<(Vec<f64>, Vec<f64>)> {
+    /// The `keep` largest Ritz values and the coefficients of their vectors, used x keep.
+    fn projected_pairs(&self, keep: usize) -> Result<(Vec<f64>, Vec<f64>)> {
         let p = self.used;
         let mut small = vec![0.0; p * p];
         for (i, row) in small.chunks_exact_mut(p).enumerate() {
             row.copy_from_slice(&self.t[i * self.stride..][..p]);
         }
-        let (mut values, vectors) = symmetric(&small, p)?;
+        let SymmetricEigen { mut values, vectors } = symmetric(small, p, self.observer)?;
         let mut y = vec![0.0; p * keep];
         for (row, from) in y.chunks_exact_mut(keep).zip(vectors.chunks_exact(p)) {
             row.copy_from_slice(&from[..keep]);
@@ -192,11 +203,10 @@ impl Solver<'_> {
         Ok((values, y))
     }
 
-    /// Turns the basis to the Ritz vectors.
-    fn turn(&mut self, values: Vec<f64>, y: &[f64]) -> Result<Vec<f64>> {
+    /// Rotates the basis to the Ritz vectors with coefficients `y`.
+    fn restart(&mut self, values: Vec<f64>, y: &[f64]) -> Result<Vec<f64>> {
         let keep = values.len();
-        rotate(&mut self.v, self.stride, self.used, (y, keep), self.observer);
-        check(self.observer)?;
+        rotate(&mut self.v, self.stride, self.used, y, keep, self.observer)?;
         self.t.fill(0.0);
         for (i, value) in values.iter().enumerate() {
             self.t[i * self.stride + i] = *value;
@@ -205,7 +215,7 @@ impl Solver<'_> {
         Ok(values)
     }
 
-    /// The residual of each named Ritz pair, from z[0] and z[1].
+    /// The residual norms of the named Ritz pairs, from z[0] and z[1].
     fn residuals(&self, columns: &[usize], values: &[f64]) -> Vec<f64> {
         let length = self.operator.n() * columns.len();
         let degrees = self.operator.degrees();
@@ -218,7 +228,7 @@ impl Solver<'_> {
         .collect()
     }
 
-    /// Drops from z[0] and z[1] every column that is not in `keep` (positions, ascending).
+    /// Keeps only the columns of z[0] and z[1] at the positions `keep` (ascending).
     fn compact(&mut self, width: usize, keep: &[usize]) {
         if keep.len() == width {
             return;
@@ -234,72 +244,85 @@ impl Solver<'_> {
     }
 }
 
-/// Start vectors as in [`Wanted::start`], given away so that they need not be held to the end.
-pub(crate) struct Begun {
+/// A start block from a smaller problem. It is consumed, so that it need not be held to the end.
+pub(crate) struct InitialBlock {
     pub vectors: Vec<f64>,
     pub columns: usize,
-    /// Products with the whole operator it took to find them.
+    /// Products with the whole operator spent on it.
     pub products: usize,
-    /// When they are eigenvectors already: all their values and the largest residual of a wanted one.
-    pub converged: Option<(Vec<f64>, f64)>,
+    /// The Ritz values, when the wanted vectors have converged already.
+    pub converged: Option<ConvergedValues>,
 }
 
-/// The `wanted.pairs` largest eigenpairs of the operator. `wanted.fits(n)` must hold.
+/// Converged Ritz values.
+pub(crate) struct ConvergedValues {
+    pub values: Vec<f64>,
+    /// The largest residual of a wanted pair.
+    pub residual: f64,
+}
+
+/// The `request.pairs` largest eigenpairs of the operator. `request.fits(n)` must hold.
 pub(crate) fn largest(
-    operator: &Operator,
-    wanted: &Wanted,
-    begun: Option<Begun>,
+    operator: &NormalizedAffinity,
+    request: &EigenRequest,
+    initial: Option<InitialBlock>,
     observer: &dyn Observer,
-) -> Result<Pairs> {
-    if let Some(Begun { vectors, columns, products, converged: Some((values, residual)) }) = &begun {
-        let k = wanted.pairs;
-        let mut first = vec![0.0; operator.n() * k];
-        pack(vectors, *columns, &(0..k).collect::<Vec<_>>(), |_| 1.0, &mut first);
-        return Ok(Pairs {
-            // None is above 1; rounding does not know that.
-            values: values[..k].iter().map(|value| value.min(1.0)).collect(),
-            vectors: first,
-            residual: *residual,
+) -> Result<Eigenpairs> {
+    if let Some(InitialBlock { vectors, columns, products, converged: Some(done) }) = &initial {
+        let k = request.pairs;
+        let mut wanted = vec![0.0; operator.n() * k];
+        pack(vectors, *columns, &(0..k).collect::<Vec<_>>(), |_| 1.0, &mut wanted);
+        return Ok(Eigenpairs {
+            // No eigenvalue exceeds 1; a Ritz value may by rounding.
+            values: done.values[..k].iter().map(|value| value.min(1.0)).collect(),
+            vectors: wanted,
+            residual: done.residual,
             converged: true,
             iterations: *products,
             uncovered: 0.0,
         });
     }
-    solve(operator, wanted, (begun, wanted.pairs), observer)
+    solve(operator, request, initial, request.pairs, observer)
 }
 
-/// As [`largest`], and the guard vectors too, as far as they got.
-pub(crate) fn whole_block(operator: &Operator, wanted: &Wanted, observer: &dyn Observer) -> Result<Pairs> {
-    solve(operator, wanted, (None, wanted.width()), observer)
-}
-
-fn solve(
-    operator: &Operator,
-    wanted: &Wanted,
-    (begun, given): (Option<Begun>, usize),
+/// [`largest`] that also returns the guard vectors, which need not have converged.
+pub(crate) fn whole_block(
+    operator: &NormalizedAffinity,
+    request: &EigenRequest,
     observer: &dyn Observer,
-) -> Result<Pairs> {
+) -> Result<Eigenpairs> {
+    solve(operator, request, None, request.width(), observer)
+}
+
+/// The first `returned` Ritz pairs of the block, iterated until the wanted ones have converged.
+fn solve(
+    operator: &NormalizedAffinity,
+    request: &EigenRequest,
+    initial: Option<InitialBlock>,
+    returned: usize,
+    observer: &dyn Observer,
+) -> Result<Eigenpairs> {
     let n = operator.n();
-    let (width, stride, k) = (wanted.width(), wanted.basis(), wanted.pairs);
-    let mut fresh = Fresh::new(wanted.seed);
-    let before = begun.as_ref().map_or(0, |b| b.products);
-    // The last vector of a block that was begun is random and says nothing about where the rest of the spectrum ends.
-    let mut edge = if begun.is_some() { width - 1 } else { width };
-    let first = start(operator, wanted, begun, &mut fresh, observer)?;
-    let mut s = Solver {
+    let (width, stride, k) = (request.width(), request.basis(), request.pairs);
+    let mut random = RandomColumns::new(request.seed);
+    let earlier_products = initial.as_ref().map_or(0, |b| b.products);
+    // The last vector of an initial block is random: its Ritz value does not show where the unwanted spectrum ends.
+    let mut reliable = if initial.is_some() { width - 1 } else { width };
+    let first = start_block(operator, request, initial, &mut random, observer)?;
+    let mut s = BlockKrylov {
         operator,
         v: vec![0.0; n * stride],
         stride,
         used: width,
         t: vec![0.0; stride * stride],
         z: [first, vec![0.0; n * width], vec![0.0; n * width]],
-        fresh,
+        random,
         products: 0,
         observer,
     };
     unpack(&s.z[0], width, &mut s.v, stride, 0);
-    let floor = operator.lower_bound();
-    // One more block than two: what is kept beyond the block costs nothing and remembers earlier cycles.
+    let floor = operator.lower_bound(observer)?;
+    // Two blocks are appended in a cycle; the rest of the basis keeps directions of earlier cycles at no cost.
     let keep = (stride - 2 * width).max(width);
     let all: Vec<usize> = (0..width).collect();
     s.load(&all)?;
@@ -309,7 +332,7 @@ fn solve(
     let mut locked: Vec<Option<f64>> = vec![None; width];
     let mut residuals = vec![f64::INFINITY; width];
     loop {
-        let tolerance = wanted.tolerance_at(&values);
+        let tolerance = request.tolerance_at(&values);
         let active: Vec<usize> = (0..width).filter(|i| locked[*i].is_none()).collect();
         if !std::mem::take(&mut loaded) {
             s.load(&active)?;
@@ -321,25 +344,25 @@ fn solve(
             }
         }
         let done = locked[..k].iter().all(Option::is_some);
-        if done || s.products >= wanted.max_iterations {
-            // The word of every pair, the early ones too, against one last product unless all were in this one.
+        if done || s.products >= request.max_iterations {
+            // Locked pairs are verified by one more product, unless all pairs were in the last one.
             if active.len() < width {
                 let first = &all[..k];
                 s.load(first)?;
                 residuals[..k].copy_from_slice(&s.residuals(first, &values));
             }
             let worst = residuals[..k].iter().fold(0.0f64, |most, r| most.max(*r));
-            if worst <= 2.0 * tolerance || s.products >= wanted.max_iterations {
-                let mut vectors = vec![0.0; n * given];
-                pack(&s.v, stride, &all[..given], |_| 1.0, &mut vectors);
-                values.truncate(given);
+            if worst <= 2.0 * tolerance || s.products >= request.max_iterations {
+                let mut vectors = vec![0.0; n * returned];
+                pack(&s.v, stride, &all[..returned], |_| 1.0, &mut vectors);
+                values.truncate(returned);
                 let converged = worst <= 2.0 * tolerance;
-                return Ok(Pairs {
+                return Ok(Eigenpairs {
                     values,
                     vectors,
                     residual: worst,
                     converged,
-                    iterations: before + s.products,
+                    iterations: earlier_products + s.products,
                     uncovered: 0.0,
                 });
             }
@@ -350,23 +373,23 @@ fn solve(
         let mut block = kept.len();
         s.compact(active.len(), &kept);
         let worst = residuals[..k].iter().fold(0.0f64, |most, r| most.max(*r));
-        let ahead = (worst / tolerance).ln() + MARGIN;
-        let filter = Filter::new(&values, k, edge, (floor, ahead));
-        edge = width;
-        // Few vectors left: deeper, not wider; the basis has the same room.
+        let reduction = (worst / tolerance).ln() + MARGIN;
+        let filter = ChebyshevFilter::new(&values, k, reliable, floor, reduction);
+        reliable = width;
+        // A narrow active block is expanded more often: the basis is filled in any case.
         while block > 0 && s.used + block <= stride {
             s.expand(block, &filter)?;
             let first = s.used - block;
             let columns: Vec<usize> = (first..s.used).collect();
             s.load(&columns)?;
             s.project(first, block)?;
-            if s.products >= wanted.max_iterations {
+            if s.products >= request.max_iterations {
                 block = 0;
             }
         }
         values = s.ritz(keep)?;
         for (value, lock) in values.iter().zip(&mut locked) {
-            // A pair that moved is another pair: an eigenvalue was found late.
+            // A locked value that changes belongs to another eigenpair that was found late.
             if lock.is_some_and(|old| (old - value).abs() > tolerance) {
                 *lock = None;
             }
@@ -374,33 +397,33 @@ fn solve(
     }
 }
 
-/// The start block: the known first vector, the caller's vectors, random ones for the rest.
-fn start(
-    operator: &Operator,
-    wanted: &Wanted,
-    begun: Option<Begun>,
-    fresh: &mut Fresh,
+/// The start block: the known first vector, the initial block or the caller's vectors, random columns for the rest.
+fn start_block(
+    operator: &NormalizedAffinity,
+    request: &EigenRequest,
+    initial: Option<InitialBlock>,
+    random: &mut RandomColumns,
     observer: &dyn Observer,
 ) -> Result<Vec<f64>> {
-    let (n, width) = (operator.n(), wanted.width());
+    let (n, width) = (operator.n(), request.width());
     let mut w = vec![0.0; n * width];
     let all: Vec<usize> = (0..width).collect();
-    fresh.fill(&mut w, width, &all);
+    random.fill(&mut w, width, &all);
     for (row, first) in w.chunks_exact_mut(width).zip(operator.first_vector()) {
         row[0] = first;
     }
-    let begun = begun.as_ref().map(|b| (b.vectors.as_slice(), b.columns));
-    if let Some((given, columns)) = begun.or(wanted.start)
-        && given.len() == n * columns
+    let initial = initial.as_ref().map(|b| StartVectors { vectors: &b.vectors, columns: b.columns });
+    if let Some(StartVectors { vectors, columns }) = initial.or(request.start)
+        && vectors.len() == n * columns
         && columns > 0
     {
-        // The first given vector is the known one again; the last columns stay random, so that a poor start
-        // cannot hide an eigenvector.
+        // The first given vector is the known one. The last column stays random, so that poor start vectors cannot hide
+        // an eigenvector.
         let taken = columns.saturating_sub(1).min(width.saturating_sub(2));
-        for (row, from) in w.chunks_exact_mut(width).zip(given.chunks_exact(columns)) {
+        for (row, from) in w.chunks_exact_mut(width).zip(vectors.chunks_exact(columns)) {
             row[1..1 + taken].copy_from_slice(&from[1..1 + taken]);
         }
     }
-    orthonormalise(Block::new(&[], width, 0), &mut w, width, fresh, observer)?;
+    orthonormalise(Block::new(&[], width, 0), &mut w, width, random, observer)?;
     Ok(w)
 }

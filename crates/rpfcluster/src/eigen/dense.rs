@@ -1,6 +1,6 @@
-//! Small problems in full: every eigenpair from faer's self-adjoint decomposition, the largest kept.
+//! Dense eigen-decomposition by faer: small affinities in full, and the projected problems of the iterative solvers.
 //!
-//! Also the small projected problems inside the iterative solver and Nystrom.
+//! O(n³) time, O(n²) memory.
 
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -9,26 +9,65 @@ use std::time::Duration;
 use faer::{Mat, Side};
 use rayon::prelude::*;
 
-use super::Pairs;
-use super::operator::Operator;
+use super::Eigenpairs;
+use super::operator::NormalizedAffinity;
 use crate::error::{Error, Result};
 use crate::observe::{Observer, check};
 
-/// Matrices with more rows are decomposed where the caller need not wait for the end.
-const LONG: usize = 400;
-/// How often it is then asked whether to go on.
-const LOOK: Duration = Duration::from_millis(20);
+/// Rows from which on a decomposition runs on a thread of its own. Smaller ones take less than [`POLL_INTERVAL`].
+const DETACHED_ROWS: usize = 400;
+/// Time between two checks for cancellation while a detached decomposition runs.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// All eigenpairs of a symmetric n x n matrix, the largest first: values, and vectors as the columns of a
-/// row-major n x n matrix.
-pub(crate) fn symmetric(matrix: &[f64], n: usize) -> Result<(Vec<f64>, Vec<f64>)> {
+/// All eigenpairs of a symmetric matrix, the largest first; the vectors are the columns of a row-major n x n matrix.
+pub(crate) struct SymmetricEigen {
+    pub values: Vec<f64>,
+    pub vectors: Vec<f64>,
+}
+
+/// The eigen-decomposition of a symmetric n x n matrix. faer cannot be interrupted: a large decomposition runs on a
+/// detached thread that owns its input and is abandoned on cancellation.
+pub(crate) fn symmetric(
+    matrix: impl Into<Arc<Vec<f64>>>,
+    n: usize,
+    observer: &dyn Observer,
+) -> Result<SymmetricEigen> {
+    check(observer)?;
+    let matrix = matrix.into();
+    if n <= DETACHED_ROWS {
+        return decompose(&matrix, n);
+    }
+    let (send, receive) = sync_channel(1);
+    let input = matrix.clone();
+    let task = move || {
+        // Fails only when the receiver was dropped on cancellation.
+        let _ = send.send(decompose(&input, n));
+    };
+    if std::thread::Builder::new().name("rpf-dense".into()).spawn(task).is_err() {
+        return decompose(&matrix, n);
+    }
+    loop {
+        match receive.recv_timeout(POLL_INTERVAL) {
+            Ok(found) => return found,
+            Err(RecvTimeoutError::Timeout) => check(observer)?,
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(Error::Numerical {
+                    what: "dense eigen-decomposition",
+                    problem: format!("its thread ended early on a matrix of {n} rows"),
+                });
+            }
+        }
+    }
+}
+
+fn decompose(matrix: &[f64], n: usize) -> Result<SymmetricEigen> {
     if let Some(at) = matrix.iter().position(|v| !v.is_finite()) {
         return Err(Error::Numerical {
             what: "dense eigen-decomposition",
             problem: format!("entry {}, {} is {}", at / n + 1, at % n + 1, matrix[at]),
         });
     }
-    // Both triangles averaged: rounding must not decide which one counts.
+    // The mean of both triangles is exactly symmetric.
     let full = Mat::from_fn(n, n, |i, j| 0.5 * (matrix[i * n + j] + matrix[j * n + i]));
     let evd = full.self_adjoint_eigen(Side::Lower).map_err(|e| Error::Numerical {
         what: "dense eigen-decomposition",
@@ -43,71 +82,39 @@ pub(crate) fn symmetric(matrix: &[f64], n: usize) -> Result<(Vec<f64>, Vec<f64>)
             *v = u[(i, n - 1 - j)];
         }
     }
-    Ok((values, vectors))
+    Ok(SymmetricEigen { values, vectors })
 }
 
-/// As [`symmetric`], given up when the observer wants to stop. The decomposition itself cannot be asked to, so a large
-/// one runs on a thread of its own, which owns what it needs and is left to end alone.
-pub(crate) fn symmetric_observed(
-    matrix: Arc<Vec<f64>>,
-    n: usize,
+/// The `m` largest eigenpairs of the normalised affinity.
+pub(crate) fn largest(
+    operator: &NormalizedAffinity,
+    m: usize,
     observer: &dyn Observer,
-) -> Result<(Vec<f64>, Vec<f64>)> {
-    check(observer)?;
-    if n <= LONG {
-        return symmetric(&matrix, n);
-    }
-    let (send, receive) = sync_channel(1);
-    let own = matrix.clone();
-    let task = move || {
-        // Nobody listens any more when the work was given up.
-        let _ = send.send(symmetric(&own, n));
-    };
-    if std::thread::Builder::new().name("rpf-dense".into()).spawn(task).is_err() {
-        return symmetric(&matrix, n);
-    }
-    loop {
-        match receive.recv_timeout(LOOK) {
-            Ok(found) => return found,
-            Err(RecvTimeoutError::Timeout) => check(observer)?,
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(Error::Numerical {
-                    what: "dense eigen-decomposition",
-                    problem: format!("it ended early on a matrix of {n} rows"),
-                });
-            }
-        }
-    }
-}
-
-/// The `m` largest eigenpairs of the operator.
-pub(crate) fn largest(operator: &Operator, m: usize, observer: &dyn Observer) -> Result<Pairs> {
+) -> Result<Eigenpairs> {
     let n = operator.n();
-    let matrix = Arc::new(operator.matrix());
-    let (mut values, all) = symmetric_observed(matrix.clone(), n, observer)?;
+    let matrix = Arc::new(operator.matrix(observer)?);
+    let SymmetricEigen { mut values, vectors: all } = symmetric(matrix.clone(), n, observer)?;
     values.truncate(m);
     let mut vectors = vec![0.0; n * m];
     for (row, from) in vectors.chunks_exact_mut(m).zip(all.chunks_exact(n)) {
         row.copy_from_slice(&from[..m]);
     }
-    // `N u - λ u`, row by row; the squares of a column are added in the order of the rows.
-    let mut rests = vec![0.0; n * m];
-    rests.par_chunks_mut(m).zip(matrix.par_chunks(n)).enumerate().for_each(|(i, (out, line))| {
-        if observer.cancelled() {
-            return;
-        }
+    // `N u - λ u` row by row; the squares of a column are added in row order.
+    let mut residuals = vec![0.0; n * m];
+    residuals.par_chunks_mut(m).zip(matrix.par_chunks(n)).enumerate().try_for_each(|(i, (out, line))| {
+        check(observer)?;
         for (a, row) in line.iter().zip(vectors.chunks_exact(m)) {
             out.iter_mut().zip(row).for_each(|(o, v)| *o += a * v);
         }
         for ((o, v), value) in out.iter_mut().zip(&vectors[i * m..]).zip(&values) {
             *o -= value * v;
         }
-    });
-    check(observer)?;
-    let mut sums = vec![0.0; m];
-    for row in rests.chunks_exact(m) {
-        sums.iter_mut().zip(row).for_each(|(s, r)| *s += r * r);
+        Ok(())
+    })?;
+    let mut squares = vec![0.0; m];
+    for row in residuals.chunks_exact(m) {
+        squares.iter_mut().zip(row).for_each(|(s, r)| *s += r * r);
     }
-    let residual = sums.iter().fold(0.0f64, |most, s| most.max(s.sqrt()));
-    Ok(Pairs { values, vectors, residual, converged: true, iterations: 1, uncovered: 0.0 })
+    let residual = squares.iter().fold(0.0f64, |most, s| most.max(s.sqrt()));
+    Ok(Eigenpairs { values, vectors, residual, converged: true, iterations: 1, uncovered: 0.0 })
 }

@@ -1,11 +1,8 @@
-//! From a similarity to eigenvectors, and from eigenvectors to labels.
+//! Spectral embedding: the largest eigenpairs of the normalised affinity `D^-1/2 A D^-1/2`.
 //!
-//! [`embed`] finds the largest eigenpairs of `D^-1/2 A D^-1/2`; [`label`] makes K clusters of them. A graph that
-//! falls apart is handled before any eigen-solver sees it: the top K of the whole is the union of the pieces'
-//! spectra, so each piece gets as many columns, and as many clusters, as it has eigenvalues among the K largest.
-//!
-//! Two ways to label: [`Method::Kway`] (Ng, Jordan and Weiss), the default because it uses all K eigenvectors at
-//! once and errs less often on more than two clusters; and [`Method::Ncut`], the paper's recursive bipartition.
+//! [`embed`] chooses a solver: dense (faer) for few points; a filtered block Krylov method for many, started by aggregation
+//! multigrid on a graph and by a sample of rows on the kernel; Nyström's approximation on request. Each connected component
+//! is solved on its own, since the spectrum of a disconnected graph is the union of the spectra of its components.
 
 mod block_krylov;
 mod chebyshev;
@@ -20,51 +17,63 @@ mod sampled_start;
 mod sign;
 mod tall_skinny;
 
-pub(crate) use operator::Operator;
+pub(crate) use block_krylov::StartVectors;
+use block_krylov::{EigenRequest, InitialBlock};
+pub(crate) use operator::NormalizedAffinity;
 
 use crate::affinity::Affinity;
 use crate::error::{Error, Result};
-use crate::observe::{Observer, Stage, check};
+use crate::observe::{Observer, Stage};
 
 pub use params::{Method, Solver, SpectralParams};
 pub use sign::fix_signs;
 
-/// Bytes the dense solver may take.
+/// Largest memory of the dense solver, in bytes.
 const DENSE_LIMIT: u64 = 8 << 30;
 
-/// Some largest eigenpairs, as every solver returns them.
-pub(crate) struct Pairs {
+/// The largest eigenpairs, as every solver returns them.
+pub(crate) struct Eigenpairs {
     pub values: Vec<f64>,
     /// n x values.len(), row-major.
     pub vectors: Vec<f64>,
+    /// The largest `|N u - λ u|`.
     pub residual: f64,
     pub converged: bool,
+    /// Products with the operator.
     pub iterations: usize,
+    /// Nyström: the share of rows without similarity to any landmark.
     pub uncovered: f64,
 }
 
-/// The largest eigenpairs of a similarity, and how they were found.
+/// Eigenpairs, the degrees that normalise them, and the solver that was used.
+pub(crate) struct Solution {
+    pub pairs: Eigenpairs,
+    pub degrees: Vec<f64>,
+    pub solver: Solver,
+}
+
+/// The largest eigenpairs of an affinity and how they were computed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Embedding {
-    /// The K largest eigenvalues of the normalised operator, the largest first.
+    /// The K largest eigenvalues of the normalised affinity, the largest first.
     pub eigenvalues: Vec<f64>,
-    /// Their vectors, n x K row-major, orthonormal, signs fixed.
+    /// Their eigenvectors, n x K row-major, orthonormal, with fixed signs.
     pub vectors: Vec<f64>,
     /// Row sums of the affinity.
     pub degrees: Vec<f64>,
-    /// The largest `|N u - λ u|` (Nystrom: of the approximation, 0).
+    /// The largest `|N u - λ u|`; 0 for Nyström, which solves its approximation exactly.
     pub residual: f64,
     /// Whether every pair reached the tolerance.
     pub converged: bool,
-    /// Products with the operator, over all pieces of the graph.
+    /// Products with the normalised affinity, summed over the components.
     pub iterations: usize,
-    /// The solver that did it (never `Auto`; the one of the largest piece).
+    /// The solver of the largest component, never `Auto`.
     pub solver: Solver,
-    /// Nystrom: the share of rows that see no landmark. 0 otherwise.
+    /// Nyström: the share of rows without similarity to any landmark; 0 for other solvers.
     pub uncovered: f64,
-    /// The piece of the graph each point belongs to; all zero for a connected graph.
-    pub piece_of: Vec<u32>,
-    /// The columns of each piece; its vectors are zero outside of it.
+    /// The connected component of each point; all zero for a connected graph.
+    pub component_of: Vec<u32>,
+    /// The columns of each component; they are zero outside it.
     pub columns: Vec<Vec<usize>>,
 }
 
@@ -79,7 +88,7 @@ impl Embedding {
         self.eigenvalues.len()
     }
 
-    /// The first `k` columns of an embedding in one piece: the embedding for k clusters.
+    /// The first `k` columns: the embedding for k clusters of a connected graph.
     pub fn first(&self, k: usize) -> Embedding {
         let k = k.min(self.k());
         Embedding {
@@ -87,13 +96,13 @@ impl Embedding {
             vectors: (0..self.n()).flat_map(|i| &self.row(i)[..k]).copied().collect(),
             columns: self.columns.iter().map(|c| c.iter().copied().filter(|at| *at < k).collect()).collect(),
             degrees: self.degrees.clone(),
-            piece_of: self.piece_of.clone(),
+            component_of: self.component_of.clone(),
             ..*self
         }
     }
 
-    /// Eigenvectors of the random walk, n x (k - 1): those of the normalised affinity over the root of the degree, the
-    /// first, which is constant on a connected graph, left out; scaled so that a coordinate's mean square is one.
+    /// Coordinates by the eigenvectors of the random walk, n x (k - 1): those of the normalised affinity divided by the
+    /// root of the degree, without the first, which is constant on a connected graph. Each has mean square 1.
     pub fn coordinates(&self) -> Vec<f64> {
         let (n, width) = (self.n(), self.k().saturating_sub(1));
         let mut out = Vec::with_capacity(n * width);
@@ -102,7 +111,7 @@ impl Embedding {
             let scale = if degree > 0.0 { 1.0 / degree.sqrt() } else { 0.0 };
             out.extend(self.row(i)[1..].iter().map(|v| v * scale));
         }
-        // Row by row, whatever the width: a column alone would pass over the whole memory.
+        // Row by row: one pass over memory for all columns.
         let mut squares = vec![0.0; width];
         for row in out.chunks_exact(width.max(1)) {
             squares.iter_mut().zip(row).for_each(|(s, v)| *s += v * v);
@@ -127,7 +136,7 @@ impl Embedding {
             iterations: 0,
             solver: Solver::Auto,
             uncovered: 0.0,
-            piece_of: vec![0; n],
+            component_of: vec![0; n],
         }
     }
 
@@ -137,52 +146,54 @@ impl Embedding {
         Embedding::start(self.n(), self.eigenvalues.clone(), vectors)
     }
 
-    /// The same with row `i` at place `order[i]`.
-    pub(crate) fn with_rows_at(self, order: &[u32]) -> Embedding {
+    /// The embedding with row `i` moved to `order[i]`.
+    pub(crate) fn permuted(self, order: &[u32]) -> Embedding {
         let k = self.k();
-        let mut there = Embedding {
+        let mut permuted = Embedding {
             vectors: vec![0.0; self.vectors.len()],
             degrees: vec![0.0; self.n()],
-            piece_of: vec![0; self.n()],
+            component_of: vec![0; self.n()],
             eigenvalues: self.eigenvalues,
             columns: self.columns,
             ..self
         };
         for (i, &place) in order.iter().enumerate() {
             let place = place as usize;
-            there.vectors[place * k..][..k].copy_from_slice(&self.vectors[i * k..][..k]);
-            there.degrees[place] = self.degrees[i];
-            there.piece_of[place] = self.piece_of[i];
+            permuted.vectors[place * k..][..k].copy_from_slice(&self.vectors[i * k..][..k]);
+            permuted.degrees[place] = self.degrees[i];
+            permuted.component_of[place] = self.component_of[i];
         }
-        fix_signs(&mut there.vectors, k);
-        there
+        fix_signs(&mut permuted.vectors, k);
+        permuted
     }
 
-    /// The embedding of point `i`.
+    /// Row `i`.
     pub fn row(&self, i: usize) -> &[f64] {
         &self.vectors[i * self.k()..][..self.k()]
     }
 }
 
-/// What a caller may know beforehand.
+/// What the caller knows about the affinity.
 #[derive(Clone, Copy, Default)]
-pub struct Hints<'a> {
-    /// Eigenvectors of a similar affinity on the same points (another bandwidth): the iteration starts there.
+pub struct EmbedOptions<'a> {
+    /// The embedding of a similar affinity on the same points, such as another bandwidth: the iteration starts there.
     pub start: Option<&'a Embedding>,
-    /// How similar two connected components are (by their numbers in [`Affinity::components`]), asked when there
-    /// are more of them than clusters. Without it, surplus components join the largest.
+    /// The similarity of two connected components by their numbers in
+    /// [`SimilarityOperator::components`](crate::affinity::SimilarityOperator::components). It decides which components
+    /// merge when there are more than clusters; without it, surplus components join the largest.
     pub similarity: Option<&'a dyn Fn(usize, usize) -> f64>,
-    /// Whether the affinity is known to be in one piece; else its pieces are looked for.
+    /// Whether the affinity is known to be connected, so that the search for components can be left out.
     pub connected: bool,
 }
 
 /// The K largest eigenpairs of the normalised affinity.
-pub fn embed(
-    affinity: &dyn Affinity,
+pub fn embed<'a>(
+    affinity: impl Into<Affinity<'a>>,
     params: &SpectralParams,
-    hints: &Hints,
+    options: &EmbedOptions,
     observer: &dyn Observer,
 ) -> Result<Embedding> {
+    let affinity = affinity.into();
     params.validate()?;
     let n = affinity.n();
     if n == 0 {
@@ -191,34 +202,30 @@ pub fn embed(
     if params.k > n {
         return Err(Error::TooManyClusters { k: params.k, distinct: n });
     }
-    let watched = affinity.watched(observer);
-    let affinity = watched.as_deref().unwrap_or(affinity);
     observer.begin(Stage::Spectral, params.max_iterations as u64);
-    let embedding = per_component::embed(affinity, params, hints, observer);
+    let embedding = per_component::embed(&affinity, params, options, observer);
     observer.end(Stage::Spectral);
-    // Work that was left out is neither a result nor a fault of the data.
-    check(observer)?;
     let mut embedding = embedding?;
     fix_signs(&mut embedding.vectors, params.k);
     Ok(embedding)
 }
 
-/// The `m` largest eigenpairs of a connected affinity by the solver that suits it, the degrees, the solver's name.
+/// The `m` largest eigenpairs of a connected affinity.
 pub(crate) fn largest(
-    affinity: &dyn Affinity,
+    affinity: &Affinity,
     m: usize,
     params: &SpectralParams,
-    start: Option<(&[f64], usize)>,
+    start: Option<StartVectors>,
     observer: &dyn Observer,
-) -> Result<(Pairs, Vec<f64>, Solver)> {
-    let operator = Operator::new(affinity)?;
+) -> Result<Solution> {
+    let operator = NormalizedAffinity::new(&**affinity, observer)?;
     let n = operator.n();
-    let wanted = block_krylov::Wanted {
+    let request = EigenRequest {
         pairs: m,
         guards: params.guards,
         tolerance: params.tolerance,
         angle: params.angle,
-        resolved: block_krylov::RESOLVED,
+        spread_fraction: block_krylov::SPREAD_FRACTION,
         max_iterations: params.max_iterations,
         seed: params.seed,
         start,
@@ -229,18 +236,19 @@ pub(crate) fn largest(
         named => named,
     };
     // A block method needs more rows than its basis has columns.
-    let solver = if solver == Solver::Block && !wanted.fits(n) { Solver::Dense } else { solver };
+    let solver = if solver == Solver::Block && !request.fits(n) { Solver::Dense } else { solver };
     let pairs = match solver {
         Solver::Nystrom => {
-            let (pairs, degrees) = nystrom::largest(affinity, operator.into_degrees(), m, params, observer)?;
-            return Ok((pairs, degrees, solver));
+            let degrees = operator.into_degrees();
+            let (pairs, degrees) = nystrom::largest(&**affinity, degrees, m, params, observer)?;
+            return Ok(Solution { pairs, degrees, solver });
         }
         Solver::Block => {
-            let found = match start {
-                None => begin(affinity, &operator, &wanted, observer)?,
+            let initial = match start {
+                None => initial_block(affinity, &operator, &request, observer)?,
                 Some(_) => None,
             };
-            block_krylov::largest(&operator, &wanted, found, observer)?
+            block_krylov::largest(&operator, &request, initial, observer)?
         }
         Solver::Dense | Solver::Auto => {
             let needed = (n as u64).saturating_mul(n as u64).saturating_mul(8 * 4);
@@ -255,19 +263,24 @@ pub(crate) fn largest(
             dense::largest(&operator, m, observer)?
         }
     };
-    Ok((pairs, operator.into_degrees(), solver))
+    Ok(Solution { pairs, degrees: operator.into_degrees(), solver })
 }
 
-/// Start vectors for the block solver where a smaller problem has nearly the same ones.
-fn begin(
-    affinity: &dyn Affinity,
-    operator: &Operator,
-    wanted: &block_krylov::Wanted,
+/// The start block from a smaller problem with nearly the same eigenvectors: the aggregation hierarchy of a graph without
+/// a constant, a sample of the kernel's rows.
+fn initial_block(
+    affinity: &Affinity,
+    operator: &NormalizedAffinity,
+    request: &EigenRequest,
     observer: &dyn Observer,
-) -> Result<Option<block_krylov::Begun>> {
-    match (affinity.graph(), affinity.kernel()) {
-        (Some(graph), _) => multigrid::start(graph, operator, wanted, observer),
-        (_, Some(leaves)) => sampled_start::start(leaves, operator, wanted, observer),
+) -> Result<Option<InitialBlock>> {
+    match affinity {
+        Affinity::Graph(graph) if graph.constant() == 0.0 => {
+            multigrid::initial_block(graph, operator, request, observer)
+        }
+        Affinity::Kernel(kernel) => {
+            sampled_start::initial_block(kernel.leaves(), operator, request, observer)
+        }
         _ => Ok(None),
     }
 }

@@ -1,31 +1,32 @@
-//! The operator whose largest eigenpairs are wanted: `N = D^-1/2 A D^-1/2`.
+//! The normalised affinity `N = D^-1/2 A D^-1/2`, whose largest eigenpairs are wanted.
 //!
-//! The iterative solver works on it in the variables `z = D^-1/2 v` of the random walk `P = D^-1 A`, which has the
-//! same eigenvalues: a polynomial in N is then `D^1/2 p(P) D^-1/2`, and the square roots are paid once, not once
-//! a product.
+//! The iterative solvers work in the variables `z = D^-1/2 v` of the random walk `P = D^-1 A`, which has the same
+//! eigenvalues: a polynomial in N is `D^1/2 p(P) D^-1/2`, so the square roots are applied once for each polynomial
+//! instead of once for each product.
 
 use rayon::prelude::*;
 
 use super::tall_skinny::CHUNK;
-use crate::affinity::Affinity;
+use crate::affinity::SimilarityOperator;
 use crate::error::{Error, Result};
+use crate::observe::{Observer, check};
 
-/// The normalised operator of an affinity. Points without any similarity have a zero row.
-pub struct Operator<'a> {
-    affinity: &'a dyn Affinity,
+/// `D^-1/2 A D^-1/2`. Points without any similarity have a zero row.
+pub(crate) struct NormalizedAffinity<'a> {
+    affinity: &'a dyn SimilarityOperator,
     degrees: Vec<f64>,
 }
 
-impl<'a> Operator<'a> {
-    /// Asks the affinity for its degrees once.
-    pub fn new(affinity: &'a dyn Affinity) -> Result<Self> {
-        let degrees = affinity.degrees();
+impl<'a> NormalizedAffinity<'a> {
+    /// Computes the degrees. An error when one is not finite or negative.
+    pub fn new(affinity: &'a dyn SimilarityOperator, observer: &dyn Observer) -> Result<Self> {
+        let degrees = affinity.degrees(observer)?;
         if let Some(row) = degrees.iter().position(|d| !d.is_finite() || *d < 0.0) {
             return Err(Error::Similarity {
                 problem: format!("has row {} summing to {}; row sums must be finite", row + 1, degrees[row]),
             });
         }
-        Ok(Operator { affinity, degrees })
+        Ok(NormalizedAffinity { affinity, degrees })
     }
 
     /// Number of points.
@@ -38,7 +39,7 @@ impl<'a> Operator<'a> {
         &self.degrees
     }
 
-    /// Hands the degrees over.
+    /// The row sums, moved out.
     pub fn into_degrees(self) -> Vec<f64> {
         self.degrees
     }
@@ -49,12 +50,12 @@ impl<'a> Operator<'a> {
         if d > 0.0 { 1.0 / d.sqrt() } else { 0.0 }
     }
 
-    /// A lower bound of the spectrum, a little below 1 at most.
-    pub fn lower_bound(&self) -> f64 {
-        (self.affinity.lower_bound() - 1e-12).clamp(-1.0, 1.0 - 1e-9)
+    /// A lower bound of the spectrum, below 1.
+    pub fn lower_bound(&self, observer: &dyn Observer) -> Result<f64> {
+        Ok((self.affinity.lower_bound(observer)? - 1e-12).clamp(-1.0, 1.0 - 1e-9))
     }
 
-    /// The eigenvector of eigenvalue 1 that is known beforehand, `D^1/2 1` to unit length.
+    /// The known eigenvector of eigenvalue 1, `D^1/2 1` scaled to unit length.
     pub fn first_vector(&self) -> Vec<f64> {
         let total: f64 = self.degrees.iter().sum();
         if total > 0.0 {
@@ -65,9 +66,9 @@ impl<'a> Operator<'a> {
         }
     }
 
-    /// `y = D^-1 A z` for `b` vectors, row-major.
-    pub fn walk(&self, z: &[f64], y: &mut [f64], b: usize) {
-        self.affinity.apply(z, y, b);
+    /// `y = P z = D^-1 A z` for `b` vectors, row-major.
+    pub fn walk(&self, z: &[f64], y: &mut [f64], b: usize, observer: &dyn Observer) -> Result<()> {
+        self.affinity.apply(z, y, b, observer)?;
         y.par_chunks_mut(CHUNK * b).zip(self.degrees.par_chunks(CHUNK)).for_each(|(rows, degrees)| {
             for (row, d) in rows.chunks_exact_mut(b).zip(degrees) {
                 let inverse = if *d > 0.0 { 1.0 / d } else { 0.0 };
@@ -76,19 +77,22 @@ impl<'a> Operator<'a> {
                 }
             }
         });
+        Ok(())
     }
 
-    /// The whole operator, n x n.
-    pub fn matrix(&self) -> Vec<f64> {
+    /// The whole matrix, n x n.
+    pub fn matrix(&self, observer: &dyn Observer) -> Result<Vec<f64>> {
         let n = self.n();
         let mut matrix = vec![0.0; n * n];
-        matrix.par_chunks_mut(n).enumerate().for_each(|(j, column)| {
-            self.affinity.column(j, column);
+        matrix.par_chunks_mut(n).enumerate().try_for_each(|(j, column)| {
+            check(observer)?;
+            self.affinity.column(j, column, observer)?;
             let scale = self.inverse_root(j);
             for (i, v) in column.iter_mut().enumerate() {
                 *v *= scale * self.inverse_root(i);
             }
-        });
-        matrix
+            Ok(())
+        })?;
+        Ok(matrix)
     }
 }

@@ -1,32 +1,32 @@
-//! What the spectral step can be told.
+//! Parameters of the spectral step: solver, accuracy, labelling method.
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Result, parameter};
 
-/// How the eigenpairs are found.
+/// The eigen-solver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Solver {
     /// Dense for few points, block for many.
     #[default]
     Auto,
-    /// Every eigenpair by dense decomposition: n² memory, n³ time.
+    /// Dense decomposition: O(n²) memory, O(n³) time.
     Dense,
-    /// The iterative block method: exact to the tolerance at any n.
+    /// Filtered block Krylov iteration: converges to the tolerance at any n.
     Block,
-    /// Nystrom's approximation from landmarks.
+    /// The Nyström approximation from landmarks (Fowlkes et al. 2004).
     Nystrom,
 }
 
-/// How labels are made from eigenvectors.
+/// The labelling method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// K eigenvectors, rows to unit length, k-means (Ng, Jordan and Weiss 2002).
+    /// k-means on the rows of K eigenvectors, scaled to unit length (Ng, Jordan and Weiss 2002).
     #[default]
     Kway,
-    /// Recursive cuts by the sign of the second eigenvector (Shi and Malik 2000; the paper's Algorithm 3).
+    /// Recursive bipartition by the sign of the second eigenvector (Shi and Malik 2000; Algorithm 3 of the paper).
     Ncut,
 }
 
@@ -36,24 +36,25 @@ pub enum Method {
 pub struct SpectralParams {
     /// Number of clusters.
     pub k: usize,
-    /// How the eigenpairs are found.
+    /// The eigen-solver.
     pub solver: Solver,
-    /// How labels are made from them.
+    /// The labelling method.
     pub method: Method,
-    /// `Auto` solves this many points or fewer densely.
+    /// Largest number of points that `Auto` solves densely.
     pub dense_below: usize,
-    /// Vectors the block solver carries beyond the wanted ones: the more, the fewer iterations, the more memory.
+    /// Guard vectors of the block solver beyond the wanted ones: more of them need fewer iterations and more memory.
     pub guards: usize,
     /// Largest residual `|N u - λ u|` of a converged pair.
     pub tolerance: f64,
-    /// A pair also counts as converged when its residual is this share of the gap between the last wanted eigenvalue
-    /// and the next: the sine of the angle by which the wanted vectors are then off at most. 0 leaves it to the tolerance.
+    /// A pair also counts as converged when its residual is at most this share of the gap between the last wanted
+    /// eigenvalue and the next. It bounds the sine of the angle to the exact eigenspace (Davis and Kahan 1970). 0 disables
+    /// it.
     pub angle: f64,
-    /// Most products of the block solver with the operator.
+    /// Largest number of products of the block solver.
     pub max_iterations: usize,
-    /// Landmarks of Nystrom's method; as many as points or more gives the exact answer.
+    /// Landmarks of the Nyström approximation; n or more make it exact for a positive semi-definite similarity.
     pub landmarks: usize,
-    /// Nystrom drops directions below this share of the largest eigenvalue among the landmarks.
+    /// Nyström drops directions below this share of the largest eigenvalue of the landmarks' similarities.
     pub rank_cut: f64,
     /// Restarts of k-means.
     pub restarts: usize,
@@ -81,7 +82,7 @@ impl Default for SpectralParams {
 }
 
 impl SpectralParams {
-    /// Refuses values that cannot be meant.
+    /// An error for the first value out of range.
     pub fn validate(&self) -> Result<()> {
         if self.k < 1 {
             return Err(parameter("k", self.k, "at least 1"));

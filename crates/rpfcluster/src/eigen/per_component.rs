@@ -1,37 +1,39 @@
-//! The spectrum of a graph that may fall apart, piece by piece.
+//! The spectrum of a graph component by component.
 //!
-//! A block-diagonal operator has the union of its blocks' spectra. Finding the blocks first costs one walk over the
-//! graph and makes the many eigenvalues 1 of a disconnected graph exact, instead of a test of the eigen-solver.
+//! A block-diagonal operator has the union of its blocks' spectra. Finding the components costs one search of the graph
+//! and makes the repeated eigenvalue 1 of a disconnected graph exact.
 
-use super::{Embedding, Hints, Pairs, Solver, SpectralParams, largest};
+use super::{Eigenpairs, EmbedOptions, Embedding, Solution, Solver, SpectralParams, StartVectors, largest};
 use crate::affinity::Affinity;
 use crate::error::Result;
 use crate::graph::Components;
 use crate::observe::Observer;
 
-/// The embedding, signs as they come.
+/// The embedding before its signs are fixed.
 pub(super) fn embed(
-    affinity: &dyn Affinity,
+    affinity: &Affinity,
     params: &SpectralParams,
-    hints: &Hints,
+    options: &EmbedOptions,
     observer: &dyn Observer,
 ) -> Result<Embedding> {
-    let start = hints.start.filter(|s| s.n() == affinity.n() && s.columns.len() == 1);
-    let pieces = if hints.connected { None } else { affinity.components() };
-    match pieces {
+    let start = options.start.filter(|s| s.n() == affinity.n() && s.columns.len() == 1);
+    let components = if options.connected { None } else { affinity.components(observer)? };
+    match components {
         Some(found) if found.count() > params.k => {
-            let merged = match hints.similarity {
+            let merged = match options.similarity {
                 Some(similarity) => found.merge_to(params.k, similarity),
                 None => found.merge_into_largest(params.k),
             };
-            Ok(one_column_each(affinity, &merged))
+            one_column_each(affinity, &merged, observer)
         }
-        Some(found) if found.count() == params.k && params.k > 1 => Ok(one_column_each(affinity, &found)),
-        Some(found) if found.count() > 1 => shared_out(affinity, &found, params, start, observer),
+        Some(found) if found.count() == params.k && params.k > 1 => {
+            one_column_each(affinity, &found, observer)
+        }
+        Some(found) if found.count() > 1 => by_eigenvalue(affinity, &found, params, start, observer),
         _ => {
             let n = affinity.n();
-            let start = start.map(|s| (s.vectors.as_slice(), s.k()));
-            let (pairs, degrees, solver) = largest(affinity, params.k, params, start, observer)?;
+            let start = start.map(|s| StartVectors { vectors: &s.vectors, columns: s.k() });
+            let Solution { pairs, degrees, solver } = largest(affinity, params.k, params, start, observer)?;
             Ok(Embedding {
                 eigenvalues: pairs.values,
                 vectors: pairs.vectors,
@@ -41,29 +43,33 @@ pub(super) fn embed(
                 iterations: pairs.iterations,
                 solver,
                 uncovered: pairs.uncovered,
-                piece_of: vec![0; n],
+                component_of: vec![0; n],
                 columns: vec![(0..params.k).collect()],
             })
         }
     }
 }
 
-/// As many pieces as clusters: each has its own first eigenvector `D^1/2 1`, and nothing is left to compute.
-fn one_column_each(affinity: &dyn Affinity, pieces: &Components) -> Embedding {
-    let degrees = affinity.degrees();
-    let (n, k) = (degrees.len(), pieces.count());
+/// As many components as clusters: the eigenvectors are the known first vectors `D^1/2 1` of the components.
+fn one_column_each(
+    affinity: &Affinity,
+    components: &Components,
+    observer: &dyn Observer,
+) -> Result<Embedding> {
+    let degrees = affinity.degrees(observer)?;
+    let (n, k) = (degrees.len(), components.count());
     let mut volume = vec![0.0; k];
-    for (d, piece) in degrees.iter().zip(&pieces.of) {
-        volume[*piece as usize] += d;
+    for (d, component) in degrees.iter().zip(&components.of) {
+        volume[*component as usize] += d;
     }
     let mut vectors = vec![0.0; n * k];
-    for (i, piece) in pieces.of.iter().enumerate() {
-        let c = *piece as usize;
-        // Points without any similarity have no degree to weigh them by.
-        let share = if volume[c] > 0.0 { degrees[i] / volume[c] } else { 1.0 / pieces.sizes[c] as f64 };
+    for (i, component) in components.of.iter().enumerate() {
+        let c = *component as usize;
+        // Points without any similarity have degree 0 and count equally.
+        let share = if volume[c] > 0.0 { degrees[i] / volume[c] } else { 1.0 / components.sizes[c] as f64 };
         vectors[i * k + c] = share.sqrt();
     }
-    Embedding {
+    Ok(Embedding {
         eigenvalues: vec![1.0; k],
         vectors,
         degrees,
@@ -72,46 +78,50 @@ fn one_column_each(affinity: &dyn Affinity, pieces: &Components) -> Embedding {
         iterations: 0,
         solver: Solver::Dense,
         uncovered: 0.0,
-        piece_of: pieces.of.clone(),
+        component_of: components.of.clone(),
         columns: (0..k).map(|c| vec![c]).collect(),
-    }
+    })
 }
 
-/// Fewer pieces than clusters: each piece has its eigenvalue 1, and the rest of the columns go to the largest
-/// eigenvalues wherever they are.
-fn shared_out(
-    affinity: &dyn Affinity,
-    pieces: &Components,
+/// Fewer components than clusters: each component has its eigenvalue 1, and the other columns go to the largest
+/// eigenvalues of all components.
+fn by_eigenvalue(
+    affinity: &Affinity,
+    components: &Components,
     params: &SpectralParams,
     start: Option<&Embedding>,
     observer: &dyn Observer,
 ) -> Result<Embedding> {
     let (n, k) = (affinity.n(), params.k);
-    let rows = pieces.rows();
-    let spare = k - pieces.count();
-    let mut found: Vec<Pairs> = Vec::with_capacity(rows.len());
+    let rows = components.rows();
+    let spare = k - components.count();
+    let mut found: Vec<Eigenpairs> = Vec::with_capacity(rows.len());
     let mut degrees = vec![0.0; n];
-    let mut used = (0, Solver::Dense);
+    let mut largest_component = 0;
+    let mut used = Solver::Dense;
     for own in &rows {
-        let part = affinity.restrict(own);
+        let part = affinity.submatrix(own, observer)?;
         let mut inner = params.clone();
-        // Landmarks are shared out by size, but no piece goes without.
+        // Each component gets landmarks in proportion to its size, but enough for its eigenvectors.
         let share = (params.landmarks as u128 * own.len() as u128).div_ceil(n as u128) as usize;
         inner.landmarks = share.max(2 * (spare + 1));
-        let own_start = start.map(|s| (s.k(), own.iter().flat_map(|row| s.row(*row as usize)).copied()));
-        let own_start: Option<(usize, Vec<f64>)> = own_start.map(|(k, rows)| (k, rows.collect()));
-        let own_start = own_start.as_ref().map(|(k, rows)| (rows.as_slice(), *k));
-        let (pairs, own_degrees, solver) =
-            largest(part.as_ref(), (spare + 1).min(own.len()), &inner, own_start, observer)?;
-        for (row, d) in own.iter().zip(own_degrees) {
+        let own_start: Option<Vec<f64>> =
+            start.map(|s| own.iter().flat_map(|row| s.row(*row as usize)).copied().collect());
+        let own_start = match (&own_start, start) {
+            (Some(vectors), Some(whole)) => Some(StartVectors { vectors, columns: whole.k() }),
+            _ => None,
+        };
+        let solution = largest(&part, (spare + 1).min(own.len()), &inner, own_start, observer)?;
+        for (row, d) in own.iter().zip(solution.degrees) {
             degrees[*row as usize] = d;
         }
-        if own.len() > used.0 {
-            used = (own.len(), solver);
+        if own.len() > largest_component {
+            largest_component = own.len();
+            used = solution.solver;
         }
-        found.push(pairs);
+        found.push(solution.pairs);
     }
-    // (eigenvalue, piece, number within the piece): the first of each piece always counts.
+    // (eigenvalue, component, number within the component): the first of each component is always chosen.
     let mut chosen: Vec<(f64, usize, usize)> =
         found.iter().enumerate().map(|(c, pairs)| (pairs.values[0], c, 0)).collect();
     let mut others: Vec<(f64, usize, usize)> = found
@@ -143,9 +153,9 @@ fn shared_out(
         residual: found.iter().fold(0.0, |most, p| p.residual.max(most)),
         converged: found.iter().all(|p| p.converged),
         iterations: found.iter().map(|p| p.iterations).sum(),
-        solver: used.1,
+        solver: used,
         uncovered,
-        piece_of: pieces.of.clone(),
+        component_of: components.of.clone(),
         columns,
     })
 }

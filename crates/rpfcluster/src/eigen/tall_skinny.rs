@@ -1,22 +1,27 @@
-//! Algebra on tall, narrow blocks: n rows, a few dozen columns, row-major.
+//! Dense linear algebra on tall-skinny blocks: n rows, a few dozen columns, row-major.
 //!
-//! The eigen-solver spends its time here and in products with the affinity. Rows are taken in chunks of a fixed
-//! size, each chunk's partial sums are added in the order of the chunks, and so the bits do not depend on the number
-//! of threads. Inside a chunk, tiles of 4 x 4 sums stay in registers while short runs of rows stay in the cache.
+//! The eigen-solvers spend their time here and in products with the affinity. Rows are processed in chunks of a fixed
+//! size, and partial sums are added in the order of the chunks, so the bits do not depend on the number of threads. Within
+//! a chunk, register tiles of 4 x 4 sums run over rows that stay in the cache. Long operations check for cancellation.
 
 use rayon::prelude::*;
 
-use crate::observe::Observer;
+use crate::error::Result;
+use crate::observe::{Observer, check};
 use crate::simd::dispatch;
 
-/// Rows of one chunk.
+/// Rows of one parallel task.
 pub(crate) const CHUNK: usize = 2048;
-/// Rows that stay in the cache while the tiles pass over them.
+/// Rows that stay in the cache while the tiles of a Gram matrix pass over them.
 const RUN: usize = 32;
-/// Side of a tile.
+/// Rows and columns of a register tile.
 const TILE: usize = 4;
+/// Multiply-adds of a Gram matrix between two checks for cancellation, about a millisecond.
+const CHECK_PRODUCTS: usize = 1 << 22;
+/// Entries of one task of an entrywise operation.
+const ENTRIES: usize = 1 << 15;
 
-/// A view of the first `columns` of a row-major block with `stride` numbers a row.
+/// A view of the first `columns` of a row-major block with `stride` entries a row.
 #[derive(Clone, Copy)]
 pub(crate) struct Block<'a> {
     pub data: &'a [f64],
@@ -28,18 +33,18 @@ impl<'a> Block<'a> {
     pub fn new(data: &'a [f64], stride: usize, columns: usize) -> Self {
         Block { data, stride, columns }
     }
+
+    /// The same columns of the rows in `data`.
+    fn with_rows(&self, data: &'a [f64]) -> Self {
+        Block { data, ..*self }
+    }
 }
 
-/// `a^T b` of one run of rows, added to the P x Q tile at (p, q).
+/// Adds the P x Q tile at (p, q) of `aᵀ b` to `out`, which has b.columns columns.
 #[inline(always)]
-fn tile<const P: usize, const Q: usize>(
-    (a, a_stride, p): (&[f64], usize, usize),
-    (b, b_stride, q): (&[f64], usize, usize),
-    out: &mut [f64],
-    width: usize,
-) {
+fn gram_tile<const P: usize, const Q: usize>(a: Block, p: usize, b: Block, q: usize, out: &mut [f64]) {
     let mut sum = [[0.0; Q]; P];
-    for (row_a, row_b) in a.chunks_exact(a_stride).zip(b.chunks_exact(b_stride)) {
+    for (row_a, row_b) in a.data.chunks_exact(a.stride).zip(b.data.chunks_exact(b.stride)) {
         let (Some(va), Some(vb)) = (row_a[p..].first_chunk::<P>(), row_b[q..].first_chunk::<Q>()) else {
             return;
         };
@@ -51,26 +56,25 @@ fn tile<const P: usize, const Q: usize>(
     }
     for (r, s) in sum.iter().enumerate() {
         for (c, t) in s.iter().enumerate() {
-            out[(p + r) * width + q + c] += t;
+            out[(p + r) * b.columns + q + c] += t;
         }
     }
 }
 
 dispatch! {
 fn gram_chunk(a: Block<'_>, b: Block<'_>, out: &mut [f64]) {
-    let width = b.columns;
     for (rows_a, rows_b) in a.data.chunks(RUN * a.stride).zip(b.data.chunks(RUN * b.stride)) {
+        let (a, b) = (a.with_rows(rows_a), b.with_rows(rows_b));
         let mut p = 0;
         while p < a.columns {
             let wide = a.columns - p >= TILE;
             let mut q = 0;
             while q < b.columns {
-                let (one, other) = ((rows_a, a.stride, p), (rows_b, b.stride, q));
                 match (wide, b.columns - q >= TILE) {
-                    (true, true) => tile::<TILE, TILE>(one, other, out, width),
-                    (true, false) => tile::<TILE, 1>(one, other, out, width),
-                    (false, true) => tile::<1, TILE>(one, other, out, width),
-                    (false, false) => tile::<1, 1>(one, other, out, width),
+                    (true, true) => gram_tile::<TILE, TILE>(a, p, b, q, out),
+                    (true, false) => gram_tile::<TILE, 1>(a, p, b, q, out),
+                    (false, true) => gram_tile::<1, TILE>(a, p, b, q, out),
+                    (false, false) => gram_tile::<1, 1>(a, p, b, q, out),
                 }
                 q += if b.columns - q >= TILE { TILE } else { 1 };
             }
@@ -80,49 +84,34 @@ fn gram_chunk(a: Block<'_>, b: Block<'_>, out: &mut [f64]) {
 }
 }
 
-/// `aᵀ b`, a.columns x b.columns, row-major. This and what follows with an observer leave out the rest once it wants
-/// to stop, and what they return then means nothing.
-pub(crate) fn gram(a: Block, b: Block, observer: &dyn Observer) -> Vec<f64> {
-    gram_until(a, b, CHUNK, observer)
-}
-
-/// As [`gram`] for wide blocks, where one chunk alone takes long.
-pub(crate) fn gram_observed(a: Block, b: Block, observer: &dyn Observer) -> Vec<f64> {
-    gram_until(a, b, RUN, observer)
-}
-
-/// Asks before each `piece` rows, a multiple of [`RUN`], so that the sums are the same.
-fn gram_until(a: Block, b: Block, piece: usize, observer: &dyn Observer) -> Vec<f64> {
+/// The Gram matrix `aᵀ b`, a.columns x b.columns, row-major.
+pub(crate) fn gram(a: Block, b: Block, observer: &dyn Observer) -> Result<Vec<f64>> {
     let size = a.columns * b.columns;
-    let partial: Vec<Vec<f64>> = a
+    // A multiple of RUN, so that the order of the sums does not depend on the size.
+    let rows = (CHECK_PRODUCTS / size.max(1) / RUN * RUN).clamp(RUN, CHUNK);
+    let partial: Result<Vec<Vec<f64>>> = a
         .data
         .par_chunks(CHUNK * a.stride)
         .zip(b.data.par_chunks(CHUNK * b.stride))
         .map(|(rows_a, rows_b)| {
             let mut out = vec![0.0; size];
-            for (rows_a, rows_b) in rows_a.chunks(piece * a.stride).zip(rows_b.chunks(piece * b.stride)) {
-                if observer.cancelled() {
-                    break;
-                }
-                gram_chunk(
-                    Block::new(rows_a, a.stride, a.columns),
-                    Block::new(rows_b, b.stride, b.columns),
-                    &mut out,
-                );
+            for (rows_a, rows_b) in rows_a.chunks(rows * a.stride).zip(rows_b.chunks(rows * b.stride)) {
+                check(observer)?;
+                gram_chunk(a.with_rows(rows_a), b.with_rows(rows_b), &mut out);
             }
-            out
+            Ok(out)
         })
         .collect();
     let mut total = vec![0.0; size];
-    for part in partial {
+    for part in partial? {
         for (t, s) in total.iter_mut().zip(part) {
             *t += s;
         }
     }
-    total
+    Ok(total)
 }
 
-/// One row times a small matrix: `out[q..q + Q] += sign * Σ_p row[p] m[p][q..q + Q]`.
+/// One row times a small matrix with `width` columns: `out[q..q + Q] += sign * Σ_p row[p] m[p][q..q + Q]`.
 #[inline(always)]
 fn row_times<const Q: usize>(row: &[f64], m: &[f64], width: usize, q: usize, sign: f64, out: &mut [f64]) {
     let mut sum = [0.0; Q];
@@ -162,39 +151,47 @@ dispatch! {
     }
 }
 
-/// `w -= a m`, w being n x width and dense, m a.columns x width.
-pub(crate) fn subtract(a: Block, m: &[f64], w: &mut [f64], width: usize, observer: &dyn Observer) {
-    w.par_chunks_mut(CHUNK * width).zip(a.data.par_chunks(CHUNK * a.stride)).for_each(|(rows_w, rows_a)| {
-        if !observer.cancelled() {
-            subtract_rows(Block::new(rows_a, a.stride, a.columns), m, rows_w, width);
-        }
-    });
+/// `w -= a m` for a dense n x width block `w` and a small matrix `m`, a.columns x width.
+pub(crate) fn subtract(
+    a: Block,
+    m: &[f64],
+    w: &mut [f64],
+    width: usize,
+    observer: &dyn Observer,
+) -> Result<()> {
+    let chunks = w.par_chunks_mut(CHUNK * width).zip(a.data.par_chunks(CHUNK * a.stride));
+    chunks.try_for_each(|(rows_w, rows_a)| {
+        check(observer)?;
+        subtract_rows(a.with_rows(rows_a), m, rows_w, width);
+        Ok(())
+    })
 }
 
 dispatch! {
     fn rotate_rows(rows: &mut [f64], stride: usize, columns: usize, m: &[f64], width: usize) {
-        let mut fresh = vec![0.0; width];
+        let mut product = vec![0.0; width];
         for row in rows.chunks_exact_mut(stride) {
-            fresh.fill(0.0);
-            row_product(&row[..columns], m, width, 1.0, &mut fresh);
-            row[..width].copy_from_slice(&fresh);
+            product.fill(0.0);
+            row_product(&row[..columns], m, width, 1.0, &mut product);
+            row[..width].copy_from_slice(&product);
         }
     }
 }
 
-/// `v[:, ..width] = v[:, ..columns] m` in place, row by row, width at most the stride.
+/// `v[:, ..width] = v[:, ..columns] m` in place for a small matrix `m`, columns x width; width is at most the stride.
 pub(crate) fn rotate(
     v: &mut [f64],
     stride: usize,
     columns: usize,
-    (m, width): (&[f64], usize),
+    m: &[f64],
+    width: usize,
     observer: &dyn Observer,
-) {
-    v.par_chunks_mut(CHUNK * stride).for_each(|rows| {
-        if !observer.cancelled() {
-            rotate_rows(rows, stride, columns, m, width);
-        }
-    });
+) -> Result<()> {
+    v.par_chunks_mut(CHUNK * stride).try_for_each(|rows| {
+        check(observer)?;
+        rotate_rows(rows, stride, columns, m, width);
+        Ok(())
+    })
 }
 
 /// Copies the named columns of `v`, each row multiplied by `scale(i)`, into the dense block `out`.
@@ -240,7 +237,7 @@ pub(crate) fn scale_rows(w: &mut [f64], width: usize, scale: impl Fn(usize) -> f
     });
 }
 
-/// Per-column sums of `f(row, column, a, b)` over two dense blocks of the same width.
+/// Column sums of `f(row, column, a, b)` over two dense blocks of the same width.
 pub(crate) fn column_sums(
     a: &[f64],
     b: &[f64],
@@ -270,13 +267,13 @@ pub(crate) fn column_sums(
     total
 }
 
-/// `z[1] = f(z[0], z[1], z[2])`, number by number.
+/// `z[1] = f(z[0], z[1], z[2])`, entry by entry.
 pub(crate) fn combine(z: &mut [Vec<f64>; 3], length: usize, f: impl Fn(f64, f64, f64) -> f64 + Sync) {
     let [z0, z1, z2] = z;
     z1[..length]
-        .par_chunks_mut(1 << 15)
-        .zip(z0[..length].par_chunks(1 << 15))
-        .zip(z2[..length].par_chunks(1 << 15))
+        .par_chunks_mut(ENTRIES)
+        .zip(z0[..length].par_chunks(ENTRIES))
+        .zip(z2[..length].par_chunks(ENTRIES))
         .for_each(|((out, a), c)| {
             for ((o, x), y) in out.iter_mut().zip(a).zip(c) {
                 *o = f(*x, *o, *y);

@@ -1,27 +1,30 @@
-//! How much weight there is between clusters: what a partition of a graph is judged by.
+//! Sums of similarities within and between the clusters of a partition: the k x k quotient of a graph.
+//!
+//! One pass over the stored pairs; O(k²) memory for each chunk of rows.
 
 use rayon::prelude::*;
 
 use super::{SparseAffinity, Weights};
 use crate::error::{Error, Result, parameter};
+use crate::observe::{Observer, check};
 
-/// Rows summed as one piece. Fixed, so that sums do not depend on the number of threads.
-const CHUNK: usize = 8192;
+/// Rows summed as one chunk. Fixed, so that the sums do not depend on the number of threads.
+const CHUNK_ROWS: usize = 8192;
 
-/// Sums between clusters: k x k, row by row, symmetric; an edge inside a cluster counts from both ends.
+/// A symmetric k x k matrix of sums, row-major. An edge within a cluster counts from both ends.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Between {
+pub(crate) struct ClusterWeights {
     pub k: usize,
     pub weights: Vec<f64>,
 }
 
-impl Between {
+impl ClusterWeights {
     pub fn get(&self, a: usize, b: usize) -> f64 {
         self.weights[a * self.k + b]
     }
 
-    /// Gives what `b` has to `a`.
-    pub fn join(&mut self, a: usize, b: usize) {
+    /// Adds row and column `b` to `a` and clears them.
+    pub fn merge(&mut self, a: usize, b: usize) {
         for c in 0..self.k {
             self.weights[a * self.k + c] += self.weights[b * self.k + c];
             self.weights[b * self.k + c] = 0.0;
@@ -33,17 +36,23 @@ impl Between {
     }
 }
 
-/// What the neighbours of a graph have in common, cluster by cluster.
-pub(crate) struct Sums {
-    /// Of the similarity itself, the share of trees; of the weight where nothing was counted.
-    pub plain: Between,
-    /// Of its square.
-    pub squared: Between,
+/// First and second moments of the similarities between clusters.
+pub(crate) struct ClusterMoments {
+    /// Sums of similarities.
+    pub first: ClusterWeights,
+    /// Sums of squared similarities.
+    pub second: ClusterWeights,
 }
 
 impl SparseAffinity {
-    /// The similarities of stored pairs between the `k` clusters of `labels`, whatever power the weights are of.
-    pub(crate) fn between(&self, labels: &[u32], k: usize) -> Result<Sums> {
+    /// Sums the similarities of the stored pairs between the `k` clusters of `labels`. The similarity of a counted pair
+    /// is its share of trees, whatever power the weights have; of any other pair it is the weight.
+    pub(crate) fn cluster_moments(
+        &self,
+        labels: &[u32],
+        k: usize,
+        observer: &dyn Observer,
+    ) -> Result<ClusterMoments> {
         if labels.len() != self.n() {
             return Err(Error::Length { what: "labels", got: labels.len(), expected: self.n() });
         }
@@ -54,12 +63,13 @@ impl SparseAffinity {
             Weights::Table { counts, table } => f64::from(counts[e]) / (table.len() - 1) as f64,
             Weights::Values(values) => values[e],
         };
-        let chunks: Vec<usize> = (0..self.n()).step_by(CHUNK).collect();
-        let sums: Vec<[Vec<f64>; 2]> = chunks
+        let chunks: Vec<usize> = (0..self.n()).step_by(CHUNK_ROWS).collect();
+        let partial: Result<Vec<[Vec<f64>; 2]>> = chunks
             .par_iter()
-            .map(|&first| {
+            .map(|&start| {
+                check(observer)?;
                 let mut sums = [vec![0.0; k * k], vec![0.0; k * k]];
-                for row in first..(first + CHUNK).min(self.n()) {
+                for row in start..(start + CHUNK_ROWS).min(self.n()) {
                     let own = labels[row] as usize * k;
                     for e in self.indptr()[row]..self.indptr()[row + 1] {
                         let at = own + labels[self.indices()[e] as usize] as usize;
@@ -68,16 +78,19 @@ impl SparseAffinity {
                         sums[1][at] += similarity * similarity;
                     }
                 }
-                sums
+                Ok(sums)
             })
             .collect();
         let mut total = [vec![0.0; k * k], vec![0.0; k * k]];
-        for sums in sums {
+        for sums in partial? {
             for (total, part) in total.iter_mut().zip(sums) {
                 total.iter_mut().zip(part).for_each(|(t, p)| *t += p);
             }
         }
-        let [plain, squared] = total;
-        Ok(Sums { plain: Between { k, weights: plain }, squared: Between { k, weights: squared } })
+        let [first, second] = total;
+        Ok(ClusterMoments {
+            first: ClusterWeights { k, weights: first },
+            second: ClusterWeights { k, weights: second },
+        })
     }
 }

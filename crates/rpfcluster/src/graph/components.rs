@@ -1,7 +1,10 @@
-//! The pieces of a graph that falls apart, and how to join them when there are more pieces than clusters.
+//! Connected components of a graph, and merging them when there are more components than clusters.
 //!
-//! The spectrum of a disconnected graph is the union of its pieces' spectra, with eigenvalue 1 once for each piece.
-//! The spectral step therefore asks for the pieces first instead of hoping that the eigen-solver separates them.
+//! The spectrum of a disconnected graph is the union of the spectra of its components, with eigenvalue 1 once for each
+//! (von Luxburg 2007, Proposition 4). The spectral step therefore separates the components before it calls an
+//! eigen-solver. Depth-first search: O(n + edges).
+
+use crate::error::Result;
 
 /// Connected components, numbered in the order in which their first points appear.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,15 +16,18 @@ pub struct Components {
 }
 
 impl Components {
-    /// The components of the graph over `n` points whose edges `neighbours(point, see)` shows by calling `see`.
-    /// The graph must be symmetric.
-    pub fn by_walk(n: usize, mut neighbours: impl FnMut(usize, &mut dyn FnMut(usize))) -> Self {
-        const UNSEEN: u32 = u32::MAX;
-        let mut of = vec![UNSEEN; n];
+    /// The components of the symmetric graph over `n` points in which `neighbors(point, visit)` calls `visit` for each
+    /// neighbour of `point`. The first error of `neighbors` ends the search.
+    pub fn by_search(
+        n: usize,
+        mut neighbors: impl FnMut(usize, &mut dyn FnMut(usize)) -> Result<()>,
+    ) -> Result<Self> {
+        const UNVISITED: u32 = u32::MAX;
+        let mut of = vec![UNVISITED; n];
         let mut sizes = Vec::new();
         let mut stack = Vec::new();
         for first in 0..n {
-            if of[first] != UNSEEN {
+            if of[first] != UNVISITED {
                 continue;
             }
             let number = sizes.len() as u32;
@@ -30,19 +36,19 @@ impl Components {
             stack.push(first);
             while let Some(point) = stack.pop() {
                 size += 1;
-                neighbours(point, &mut |other| {
-                    if of[other] == UNSEEN {
+                neighbors(point, &mut |other| {
+                    if of[other] == UNVISITED {
                         of[other] = number;
                         stack.push(other);
                     }
-                });
+                })?;
             }
             sizes.push(size);
         }
-        Components { of, sizes }
+        Ok(Components { of, sizes })
     }
 
-    /// How many there are.
+    /// The number of components.
     pub fn count(&self) -> usize {
         self.sizes.len()
     }
@@ -56,11 +62,11 @@ impl Components {
         rows
     }
 
-    /// Merges the smallest component into the one most similar to it (ties: the largest, then the lowest number)
-    /// until `k` are left; `similarity` takes two numbers of components as they are here. Two merged groups are as
-    /// similar as their most similar members. With no more than `k` components nothing changes.
+    /// Merges the smallest component into the most similar other one until `k` are left (single linkage; ties go to the
+    /// largest, then to the lowest number). `similarity` takes two component numbers. With at most `k` components the
+    /// result equals the input.
     ///
-    /// Asks for about count² similarities; [`Components::merge_into_largest`] needs none.
+    /// Calls `similarity` about count² times; [`Components::merge_into_largest`] does not need it.
     pub fn merge_to(&self, k: usize, similarity: impl Fn(usize, usize) -> f64) -> Components {
         let mut groups: Vec<Vec<usize>> = (0..self.count()).map(|c| vec![c]).collect();
         let mut sizes = self.sizes.clone();
@@ -69,7 +75,7 @@ impl Components {
         let mut score = vec![f64::NEG_INFINITY; self.count()];
         while left > k.max(1) {
             let live = |g: &usize| !groups[*g].is_empty();
-            // Among equals the last one goes, so that low numbers stay.
+            // Among equals the last one is merged, so that low numbers stay.
             let Some(smallest) = (0..groups.len()).filter(live).min_by_key(|g| (sizes[*g], usize::MAX - *g))
             else {
                 break;
@@ -96,10 +102,10 @@ impl Components {
             sizes[target] += sizes[smallest];
             left -= 1;
         }
-        self.regrouped(&group_of)
+        self.renumbered(&group_of)
     }
 
-    /// Keeps the `k` largest components (ties: the lowest number) and gives every other one to the largest.
+    /// Keeps the `k` largest components (ties: the lowest number) and merges every other one into the largest.
     pub fn merge_into_largest(&self, k: usize) -> Components {
         let mut order: Vec<usize> = (0..self.count()).collect();
         order.sort_by_key(|c| (usize::MAX - self.sizes[*c], *c));
@@ -107,11 +113,11 @@ impl Components {
         for extra in order.iter().skip(k.max(1)) {
             group_of[*extra] = order[0];
         }
-        self.regrouped(&group_of)
+        self.renumbered(&group_of)
     }
 
-    /// The same points with component `c` renamed to `group_of[c]`, numbered again by first appearance.
-    fn regrouped(&self, group_of: &[usize]) -> Components {
+    /// Component `c` becomes part of `group_of[c]`; the groups are numbered by first appearance.
+    fn renumbered(&self, group_of: &[usize]) -> Components {
         let mut number = vec![u32::MAX; group_of.len()];
         let mut sizes = Vec::new();
         let of = self

@@ -1,4 +1,4 @@
-//! Similarity graphs: compressed sparse rows, components, coarsening and smoothing.
+//! Similarity graphs in CSR form: products, connected components, aggregation, smoothing and weights between clusters.
 
 mod cluster_weights;
 mod coarsen;
@@ -7,9 +7,9 @@ mod csr;
 mod csr_products;
 mod smoother;
 
-pub(crate) use cluster_weights::Between;
-pub(crate) use coarsen::Grouped;
+pub(crate) use cluster_weights::ClusterWeights;
+pub(crate) use coarsen::Aggregation;
 pub use components::Components;
-pub(crate) use csr::{ASK, check_rows};
+pub(crate) use csr::{CANCEL_CHECK_ROWS, check_rows};
 pub use csr::{SparseAffinity, Weights};
-pub(crate) use smoother::Step;
+pub(crate) use smoother::ChebyshevStep;

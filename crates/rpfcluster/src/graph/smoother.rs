@@ -1,62 +1,77 @@
-//! One step of smoothing on a graph, in single precision.
+//! Chebyshev iteration on a graph with Jacobi scaling: the multigrid smoother (Saad, Iterative Methods for Sparse Linear
+//! Systems, section 12.3), in single precision.
 //!
-//! It improves guesses that the eigen-solver checks in double precision, so that half the bits are enough and half the
-//! memory is passed over. Product, division by the degree and recurrence are one pass over the rows.
+//! The result preconditions an eigen-solver that measures residuals in double precision, so single precision is enough
+//! and halves the memory traffic. Product, division by the degree and recurrence are one pass over the rows.
 
 use rayon::prelude::*;
 
-use super::csr::{ASK, CHUNK};
+use super::csr::{CANCEL_CHECK_ROWS, CHUNK_ROWS};
 use super::{SparseAffinity, Weights};
-use crate::observe::Observer;
+use crate::error::Result;
+use crate::observe::{Observer, check};
 use crate::simd::dispatch;
 
-/// `old = z + alpha (z - old) + beta (c - z + P z)`, P being the random walk of the graph.
+/// One step `next = z + alpha (z - previous) + beta (c - z + P z)` of the three-term recurrence for `(1 - P) z = c`, P
+/// being the random walk of the graph.
 #[derive(Clone, Copy)]
-pub(crate) struct Step<'a> {
-    /// Vectors side by side.
+pub(crate) struct ChebyshevStep<'a> {
+    /// Number of vectors, stored row-major.
     pub b: usize,
     pub alpha: f32,
     pub beta: f32,
     /// One over the degree of each point.
-    pub inverse: &'a [f32],
+    pub inverse_degrees: &'a [f32],
     pub c: &'a [f32],
     pub z: &'a [f32],
 }
 
 impl SparseAffinity {
-    /// Takes the step. What was left out once `observer` wanted to stop means nothing.
-    pub(crate) fn smooth(&self, step: &Step, old: &mut [f32], observer: &dyn Observer) {
-        old.par_chunks_mut(ASK * step.b).with_min_len(CHUNK / ASK).enumerate().for_each(|(run, rows)| {
-            if observer.cancelled() {
-                return;
-            }
+    /// Takes one step; `previous` holds the iterate before `step.z` and receives the one after it.
+    pub(crate) fn smooth(
+        &self,
+        step: &ChebyshevStep,
+        previous: &mut [f32],
+        observer: &dyn Observer,
+    ) -> Result<()> {
+        let runs =
+            previous.par_chunks_mut(CANCEL_CHECK_ROWS * step.b).with_min_len(CHUNK_ROWS / CANCEL_CHECK_ROWS);
+        runs.enumerate().try_for_each(|(run, rows)| {
+            check(observer)?;
+            let first = run * CANCEL_CHECK_ROWS;
             match &self.weights {
-                Weights::Table { counts, table } => table_step(self, (counts, table), step, run * ASK, rows),
-                Weights::Values(values) => values_step(self, values, step, run * ASK, rows),
+                Weights::Table { counts, table } => table_step(self, counts, table, step, first, rows),
+                Weights::Values(values) => values_step(self, values, step, first, rows),
             }
-        });
+            Ok(())
+        })
     }
 
     #[inline(always)]
-    fn steps(&self, weight: impl Fn(usize) -> f32 + Copy, step: &Step, first: usize, rows: &mut [f32]) {
+    fn step_rows(
+        &self,
+        weight: impl Fn(usize) -> f32 + Copy,
+        step: &ChebyshevStep,
+        first: usize,
+        rows: &mut [f32],
+    ) {
         let mut offset = 0;
         while offset < step.b {
-            let at = (first, offset);
             offset += match step.b - offset {
                 16.. => {
-                    self.tile::<16>(weight, step, at, rows);
+                    self.step_columns::<16>(weight, step, first, offset, rows);
                     16
                 }
                 8.. => {
-                    self.tile::<8>(weight, step, at, rows);
+                    self.step_columns::<8>(weight, step, first, offset, rows);
                     8
                 }
                 4.. => {
-                    self.tile::<4>(weight, step, at, rows);
+                    self.step_columns::<4>(weight, step, first, offset, rows);
                     4
                 }
                 _ => {
-                    self.tile::<1>(weight, step, at, rows);
+                    self.step_columns::<1>(weight, step, first, offset, rows);
                     1
                 }
             };
@@ -64,11 +79,12 @@ impl SparseAffinity {
     }
 
     #[inline(always)]
-    fn tile<const B: usize>(
+    fn step_columns<const B: usize>(
         &self,
         weight: impl Fn(usize) -> f32,
-        step: &Step,
-        (first, offset): (usize, usize),
+        step: &ChebyshevStep,
+        first: usize,
+        offset: usize,
         rows: &mut [f32],
     ) {
         for (i, row) in (first..).zip(rows.chunks_exact_mut(step.b)) {
@@ -84,23 +100,36 @@ impl SparseAffinity {
             }
             let from = i * step.b + offset;
             let (own, c) = (&step.z[from..from + B], &step.c[from..from + B]);
-            let inverse = step.inverse[i];
-            for (j, old) in row[offset..offset + B].iter_mut().enumerate() {
-                let rest = c[j] - own[j] + inverse * sum[j];
-                *old = own[j] + step.alpha * (own[j] - *old) + step.beta * rest;
+            let inverse = step.inverse_degrees[i];
+            for (j, previous) in row[offset..offset + B].iter_mut().enumerate() {
+                let residual = c[j] - own[j] + inverse * sum[j];
+                *previous = own[j] + step.alpha * (own[j] - *previous) + step.beta * residual;
             }
         }
     }
 }
 
 dispatch! {
-    fn table_step(graph: &SparseAffinity, weights: (&[u16], &[f64]), step: &Step<'_>, first: usize, rows: &mut [f32]) {
-        graph.steps(|e| weights.1[weights.0[e] as usize] as f32, step, first, rows);
+    fn table_step(
+        graph: &SparseAffinity,
+        counts: &[u16],
+        table: &[f64],
+        step: &ChebyshevStep<'_>,
+        first: usize,
+        rows: &mut [f32],
+    ) {
+        graph.step_rows(|e| table[counts[e] as usize] as f32, step, first, rows);
     }
 }
 
 dispatch! {
-    fn values_step(graph: &SparseAffinity, weights: &[f64], step: &Step<'_>, first: usize, rows: &mut [f32]) {
-        graph.steps(|e| weights[e] as f32, step, first, rows);
+    fn values_step(
+        graph: &SparseAffinity,
+        values: &[f64],
+        step: &ChebyshevStep<'_>,
+        first: usize,
+        rows: &mut [f32],
+    ) {
+        graph.step_rows(|e| values[e] as f32, step, first, rows);
     }
 }

@@ -1,18 +1,21 @@
-//! k-means++ starts (Arthur and Vassilvitskii 2007), greedy: of a few candidates the one that helps most.
+//! Greedy k-means++ (Arthur and Vassilvitskii, SODA 2007): of a few candidates the one with the smallest potential.
+//!
+//! O(n d k log k).
 
 use rayon::prelude::*;
 
 use super::lloyd::CHUNK;
-use super::{Rows, squared_distance};
+use super::{DataMatrix, squared_distance};
 use crate::error::Result;
 use crate::observe::{Observer, check};
 use crate::random::{Purpose, Stream};
 
 /// k centers drawn with probability proportional to the squared distance from those drawn before.
 pub(crate) fn plus_plus(
-    rows: Rows,
+    rows: DataMatrix,
     k: usize,
-    (seed, restart): (u64, u64),
+    seed: u64,
+    restart: u64,
     observer: &dyn Observer,
 ) -> Result<Vec<f64>> {
     let (n, d) = (rows.n(), rows.d);
@@ -21,14 +24,14 @@ pub(crate) fn plus_plus(
     let mut centers = Vec::with_capacity(k * d);
     centers.extend_from_slice(rows.row(stream.below(n as u64) as usize));
     let mut nearest = vec![f64::INFINITY; n];
-    let mut total = lower(rows, &centers[..d], &mut nearest);
+    let mut total = lower_distances(rows, &centers[..d], &mut nearest);
     while centers.len() < k * d {
         let mut choice: Option<(f64, Vec<f64>, usize)> = None;
         for _ in 0..candidates {
             check(observer)?;
             let pick = draw(&nearest, stream.uniform() * total);
             let mut trial = nearest.clone();
-            let potential = lower(rows, rows.row(pick), &mut trial);
+            let potential = lower_distances(rows, rows.row(pick), &mut trial);
             if choice.as_ref().is_none_or(|c| potential < c.0) {
                 choice = Some((potential, trial, pick));
             }
@@ -41,8 +44,8 @@ pub(crate) fn plus_plus(
     Ok(centers)
 }
 
-/// Lowers each row's squared distance to that from `center`; returns the sum, added up chunk by chunk.
-fn lower(rows: Rows, center: &[f64], nearest: &mut [f64]) -> f64 {
+/// Lowers the squared distance of each row to that from `center`; returns the sum, added chunk by chunk.
+fn lower_distances(rows: DataMatrix, center: &[f64], nearest: &mut [f64]) -> f64 {
     let partial: Vec<f64> = nearest
         .par_chunks_mut(CHUNK)
         .zip(rows.data.par_chunks(CHUNK * rows.d))
@@ -58,7 +61,7 @@ fn lower(rows: Rows, center: &[f64], nearest: &mut [f64]) -> f64 {
     partial.iter().sum()
 }
 
-/// The row at which the running sum passes `target`; never a row of weight zero unless all are.
+/// The row at which the running sum of the weights passes `target`; never one of weight zero, unless all are.
 fn draw(weights: &[f64], target: f64) -> usize {
     let mut sum = 0.0;
     let mut last = 0;

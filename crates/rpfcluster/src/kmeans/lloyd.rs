@@ -1,47 +1,47 @@
-//! Lloyd's iteration with Hamerly's bounds (2010): most rows never compute a distance after the first rounds.
+//! Lloyd's algorithm with Hamerly's bounds (SDM 2010).
 //!
-//! Each row keeps an upper bound of the distance to its own center and a lower bound of the distance to any other.
-//! Centers are recomputed from all rows in every round, chunk by chunk in a fixed order, so bounds change the time
-//! and never the result, and neither does the number of threads.
+//! Each row keeps an upper bound of the distance to its own center and a lower bound of the distance to any other; after a
+//! few iterations most rows need no distance. Centers are recomputed from all rows in every iteration, chunk by chunk in
+//! a fixed order, so neither the bounds nor the number of threads change the result. At most O(n k d) an iteration.
 
 use rayon::prelude::*;
 
-use super::{KMeans, KMeansFit, Rows, squared_distance};
+use super::{DataMatrix, KMeans, KMeansFit, squared_distance};
 use crate::error::Result;
 use crate::observe::{Observer, check};
 
-/// Rows of one chunk.
+/// Rows of one parallel task.
 pub(super) const CHUNK: usize = 2048;
-/// Rows after which it is asked whether to go on.
-pub(super) const ASK: usize = 128;
-/// Bounds give way by this much of the scale, so that rounding cannot make them wrong.
+/// Rows between two checks for cancellation.
+pub(super) const CANCEL_CHECK_ROWS: usize = 128;
+/// Slack of the bounds relative to the largest absolute value, which covers rounding.
 const SLACK: f64 = 1e-12;
 
-/// What one chunk of rows adds to the centers.
-struct Sums {
+/// Sums of the rows of each cluster.
+struct CenterSums {
     sums: Vec<f64>,
     counts: Vec<u64>,
     changed: bool,
 }
 
-/// The state of every row.
+/// The label and the bounds of every row.
 struct Bounds {
     labels: Vec<u32>,
     upper: Vec<f64>,
     lower: Vec<f64>,
 }
 
-/// Runs from the given centers until nothing changes, the centers rest, or the cap. Labels keep the numbers of
-/// the centers.
+/// Iterates from the given centers until no label changes, the centers move less than the tolerance, or the iteration
+/// limit is reached. Labels keep the numbers of the centers.
 pub(super) fn run(
-    rows: Rows,
+    rows: DataMatrix,
     mut centers: Vec<f64>,
     params: &KMeans,
     observer: &dyn Observer,
 ) -> Result<KMeansFit> {
     let (n, d, k) = (rows.n(), rows.d, params.k);
     let (variance, scale) = spread(rows);
-    let rest = params.tolerance * variance;
+    let tolerance = params.tolerance * variance;
     let mut bounds = Bounds {
         labels: vec![u32::MAX; n],
         upper: vec![f64::INFINITY; n],
@@ -51,18 +51,17 @@ pub(super) fn run(
     loop {
         iterations += 1;
         let half_gap = half_gaps(&centers, d);
-        let mut round = assign(rows, &centers, &half_gap, &mut bounds, observer);
-        check(observer)?;
+        let mut round = assign(rows, &centers, &half_gap, &mut bounds, observer)?;
         fill_empty(rows, &centers, &mut bounds, &mut round);
-        let fresh = means(&round, &centers, d);
-        let shifts: Vec<f64> = fresh
+        let next = means(&round, &centers, d);
+        let shifts: Vec<f64> = next
             .chunks_exact(d)
             .zip(centers.chunks_exact(d))
             .map(|(a, b)| squared_distance(a, b).sqrt())
             .collect();
-        centers = fresh;
+        centers = next;
         let moved: f64 = shifts.iter().map(|s| s * s).sum();
-        if !round.changed || moved <= rest || iterations >= params.max_iterations {
+        if !round.changed || moved <= tolerance || iterations >= params.max_iterations {
             break;
         }
         loosen(&shifts, SLACK * scale, &mut bounds, k);
@@ -72,7 +71,7 @@ pub(super) fn run(
 }
 
 /// The mean variance of a column, and the largest absolute value.
-fn spread(rows: Rows) -> (f64, f64) {
+fn spread(rows: DataMatrix) -> (f64, f64) {
     let (n, d) = (rows.n() as f64, rows.d);
     let mut mean = vec![0.0; d];
     let mut largest = 0.0f64;
@@ -86,7 +85,7 @@ fn spread(rows: Rows) -> (f64, f64) {
     (total / (n * d as f64), largest)
 }
 
-/// Half the distance from each center to its nearest other one: a row closer than that has no better center.
+/// Half the distance of each center to the nearest other one: a row closer than that keeps its center.
 fn half_gaps(centers: &[f64], d: usize) -> Vec<f64> {
     let all: Vec<&[f64]> = centers.chunks_exact(d).collect();
     all.iter()
@@ -98,27 +97,26 @@ fn half_gaps(centers: &[f64], d: usize) -> Vec<f64> {
         .collect()
 }
 
-/// Gives each row its nearest center (ties: its own, then the lowest number) and adds the rows up. Rows are left out
-/// once `observer` wants to stop.
+/// Assigns each row to its nearest center (ties: its own, then the lowest number) and sums the rows of each cluster.
 fn assign(
-    rows: Rows,
+    rows: DataMatrix,
     centers: &[f64],
     half_gap: &[f64],
     bounds: &mut Bounds,
     observer: &dyn Observer,
-) -> Sums {
+) -> Result<CenterSums> {
     let (d, k) = (rows.d, half_gap.len());
-    let partial: Vec<Sums> = bounds
+    let partial: Result<Vec<CenterSums>> = bounds
         .labels
         .par_chunks_mut(CHUNK)
         .zip(bounds.upper.par_chunks_mut(CHUNK))
         .zip(bounds.lower.par_chunks_mut(CHUNK))
         .zip(rows.data.par_chunks(CHUNK * d))
         .map(|(((labels, upper), lower), data)| {
-            let mut part = Sums { sums: vec![0.0; k * d], counts: vec![0; k], changed: false };
+            let mut part = CenterSums { sums: vec![0.0; k * d], counts: vec![0; k], changed: false };
             for (i, row) in data.chunks_exact(d).enumerate() {
-                if i.is_multiple_of(ASK) && observer.cancelled() {
-                    break;
+                if i.is_multiple_of(CANCEL_CHECK_ROWS) {
+                    check(observer)?;
                 }
                 let own = labels[i] as usize;
                 let mut search = own >= k;
@@ -142,11 +140,11 @@ fn assign(
                     *s += v;
                 }
             }
-            part
+            Ok(part)
         })
         .collect();
-    let mut total = Sums { sums: vec![0.0; k * d], counts: vec![0; k], changed: false };
-    for part in partial {
+    let mut total = CenterSums { sums: vec![0.0; k * d], counts: vec![0; k], changed: false };
+    for part in partial? {
         total.changed |= part.changed;
         for (t, s) in total.sums.iter_mut().zip(part.sums) {
             *t += s;
@@ -155,7 +153,7 @@ fn assign(
             *t += c;
         }
     }
-    total
+    Ok(total)
 }
 
 /// The nearest center and the squared distances to it and to the second nearest.
@@ -172,9 +170,8 @@ fn two_nearest(row: &[f64], centers: &[f64], d: usize, own: usize) -> (usize, f6
     best
 }
 
-/// Gives each empty cluster the row farthest from its own center (ties: the lowest), taken from clusters of two or
-/// more.
-fn fill_empty(rows: Rows, centers: &[f64], bounds: &mut Bounds, round: &mut Sums) {
+/// Moves the row farthest from its center (ties: the lowest) into each empty cluster, out of clusters of two or more.
+fn fill_empty(rows: DataMatrix, centers: &[f64], bounds: &mut Bounds, round: &mut CenterSums) {
     let d = rows.d;
     let empty: Vec<usize> = (0..round.counts.len()).filter(|c| round.counts[*c] == 0).collect();
     if empty.is_empty() {
@@ -206,17 +203,19 @@ fn fill_empty(rows: Rows, centers: &[f64], bounds: &mut Bounds, round: &mut Sums
     }
 }
 
-fn means(round: &Sums, old: &[f64], d: usize) -> Vec<f64> {
-    let mut fresh = old.to_vec();
+/// The means of the clusters; an empty one keeps its center.
+fn means(round: &CenterSums, old: &[f64], d: usize) -> Vec<f64> {
+    let mut means = old.to_vec();
     for (c, count) in round.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-        for (m, s) in fresh[c * d..][..d].iter_mut().zip(&round.sums[c * d..][..d]) {
+        for (m, s) in means[c * d..][..d].iter_mut().zip(&round.sums[c * d..][..d]) {
             *m = s / *count as f64;
         }
     }
-    fresh
+    means
 }
 
-/// Centers moved: own distances may have grown by the own shift, others shrunk by the largest other shift.
+/// Updates the bounds for moved centers: the upper bound grows by the shift of the own center, the lower bound shrinks by
+/// the largest shift of any other.
 fn loosen(shifts: &[f64], slack: f64, bounds: &mut Bounds, k: usize) {
     let largest = shifts.iter().fold(0.0f64, |most, s| most.max(*s));
     let at = shifts.iter().position(|s| *s == largest).unwrap_or(0);
@@ -234,8 +233,8 @@ fn loosen(shifts: &[f64], slack: f64, bounds: &mut Bounds, k: usize) {
         });
 }
 
-/// Sum of squared distances to the own centers, chunk by chunk.
-fn inertia(rows: Rows, centers: &[f64], labels: &[u32]) -> f64 {
+/// The sum of squared distances to the own centers, chunk by chunk.
+pub(super) fn inertia(rows: DataMatrix, centers: &[f64], labels: &[u32]) -> f64 {
     let d = rows.d;
     let partial: Vec<f64> = labels
         .par_chunks(CHUNK)

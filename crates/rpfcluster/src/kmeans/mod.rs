@@ -1,7 +1,7 @@
 //! k-means: the last step of k-way spectral clustering.
 //!
-//! [`KMeans`] is Lloyd's iteration from k-means++ starts with Hamerly's bounds, the same bits for any number of
-//! threads.
+//! [`KMeans`] is Lloyd's algorithm with Hamerly's bounds (2010) from k-means++ starts (Arthur and Vassilvitskii 2007); the
+//! bits do not depend on the number of threads.
 
 mod init;
 mod lloyd;
@@ -13,28 +13,29 @@ use crate::error::{Error, Result, parameter};
 use crate::observe::{Observer, Silent, Stage, check};
 use crate::random::sample_rows;
 
-/// More rows than this: the restarts run on a sample.
-const MANY_ROWS: usize = 40_000;
+
+/// Rows above which the restarts run on a sample.
+const SAMPLED_ABOVE: usize = 40_000;
 /// Rows of that sample.
-const SAMPLE: usize = 20_000;
-/// How many of the sample's best starts are run on all rows.
-const POLISHED: usize = 2;
+const SAMPLE_ROWS: usize = 20_000;
+/// Best solutions of the sample that are continued on all rows.
+const CONTINUED: usize = 2;
 
 /// Lloyd's k-means.
 ///
-/// Up to 40,000 rows every restart runs on all of them. Beyond, the restarts run on a hashed sample of 20,000 rows
-/// and the two best are finished on all rows: restarts choose between basins, for which a sample is enough.
+/// Up to 40,000 rows every restart runs on all of them. Beyond, the restarts run on a hashed sample of 20,000 rows and
+/// the two best continue on all rows: restarts choose between basins of attraction, for which a sample is enough.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct KMeans {
     /// Number of clusters.
     pub k: usize,
-    /// Starts tried; the smallest inertia wins.
+    /// Number of starts; the smallest inertia wins.
     pub restarts: usize,
-    /// Most iterations of one run.
+    /// Largest number of iterations of one run.
     pub max_iterations: usize,
-    /// A run ends when the centers' squared shifts add up to this share of the data's mean variance, or when no
-    /// label changes.
+    /// A run ends when the squared shifts of the centers sum to at most this share of the mean column variance, or when
+    /// no label changes.
     pub tolerance: f64,
     /// Seed of the starts.
     pub seed: u64,
@@ -46,12 +47,12 @@ impl Default for KMeans {
     }
 }
 
-/// What k-means found.
+/// The result of k-means.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KMeansFit {
-    /// One label a row, numbered by first appearance.
+    /// The label of each row, numbered by first appearance.
     pub labels: Vec<u32>,
-    /// The centers, k x d by rows, in the order of the labels.
+    /// The centers, k x d row-major, in the order of the labels.
     pub centers: Vec<f64>,
     /// Sum of squared distances to the centers.
     pub inertia: f64,
@@ -59,14 +60,14 @@ pub struct KMeansFit {
     pub iterations: usize,
 }
 
-/// A checked row-major table.
+/// A row-major n x d matrix of finite values.
 #[derive(Clone, Copy)]
-pub(crate) struct Rows<'a> {
+pub(crate) struct DataMatrix<'a> {
     pub data: &'a [f64],
     pub d: usize,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> DataMatrix<'a> {
     fn new(data: &'a [f64], d: usize) -> Result<Self> {
         if d == 0 || data.is_empty() {
             return Err(Error::Empty { n: data.len().checked_div(d).unwrap_or(0), d });
@@ -77,7 +78,7 @@ impl<'a> Rows<'a> {
         if let Some(at) = data.iter().position(|v| !v.is_finite()) {
             return Err(Error::NotFinite { row: at / d + 1, column: at % d + 1, value: data[at] });
         }
-        Ok(Rows { data, d })
+        Ok(DataMatrix { data, d })
     }
 
     pub fn n(&self) -> usize {
@@ -89,14 +90,14 @@ impl<'a> Rows<'a> {
         &self.data[i * self.d..][..self.d]
     }
 
-    /// Distinct rows, counted up to `enough`.
+    /// The number of distinct rows, counted up to `enough`.
     fn distinct(&self, enough: usize, observer: &dyn Observer) -> Result<usize> {
         let mut found: Vec<&[f64]> = Vec::new();
         for (i, row) in self.data.chunks_exact(self.d).enumerate() {
             if found.len() == enough {
                 break;
             }
-            if i.is_multiple_of(lloyd::ASK) {
+            if i.is_multiple_of(lloyd::CANCEL_CHECK_ROWS) {
                 check(observer)?;
             }
             if !found.contains(&row) {
@@ -119,7 +120,7 @@ pub(crate) fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
 }
 
 impl KMeans {
-    /// Refuses values that cannot be meant.
+    /// An error for the first value out of range.
     pub fn validate(&self) -> Result<()> {
         if self.k < 1 {
             return Err(parameter("k", self.k, "at least 1"));
@@ -136,28 +137,28 @@ impl KMeans {
         Ok(())
     }
 
-    /// Clusters the rows of `data`, each `d` numbers.
+    /// Clusters the rows of `data`, which have `d` columns.
     pub fn fit(&self, data: &[f64], d: usize, observer: &dyn Observer) -> Result<KMeansFit> {
         self.validate()?;
-        let rows = Rows::new(data, d)?;
+        let rows = DataMatrix::new(data, d)?;
         rows.check_k(self.k, observer)?;
         let n = rows.n();
-        if n > MANY_ROWS {
-            let picked = sample_rows(self.seed, n, SAMPLE);
+        if n > SAMPLED_ABOVE {
+            let picked = sample_rows(self.seed, n, SAMPLE_ROWS);
             let part: Vec<f64> = picked.iter().flat_map(|i| rows.row(*i as usize).iter().copied()).collect();
-            let sample = Rows { data: &part, d };
+            let sample = DataMatrix { data: &part, d };
             if sample.distinct(self.k, observer)? == self.k {
                 let mut tried = self.restarts_on(sample, observer)?;
-                tried.truncate(POLISHED);
-                let polished: Result<Vec<KMeansFit>> =
+                tried.truncate(CONTINUED);
+                let continued: Result<Vec<KMeansFit>> =
                     tried.into_iter().map(|fit| lloyd::run(rows, fit.centers, self, observer)).collect();
-                return Ok(best(polished?));
+                return Ok(best(continued?));
             }
         }
         Ok(best(self.restarts_on(rows, observer)?))
     }
 
-    /// Lloyd's iteration from the given centers (k x d by rows), once.
+    /// One run from the given centers, k x d row-major.
     pub fn fit_from(&self, data: &[f64], d: usize, centers: &[f64]) -> Result<KMeansFit> {
         let mut fit = self.iterate(data, d, centers.to_vec(), &Silent)?;
         fit.relabel(d);
@@ -173,9 +174,9 @@ impl KMeans {
         observer: &dyn Observer,
     ) -> Result<Vec<f64>> {
         self.validate()?;
-        let rows = Rows::new(data, d)?;
+        let rows = DataMatrix::new(data, d)?;
         rows.check_k(self.k, observer)?;
-        init::plus_plus(rows, self.k, (self.seed, restart), observer)
+        init::plus_plus(rows, self.k, self.seed, restart, observer)
     }
 
     /// Lloyd's iteration from the given centers (k x d by rows), once; labels keep the numbers of the centers.
@@ -187,7 +188,7 @@ impl KMeans {
         observer: &dyn Observer,
     ) -> Result<KMeansFit> {
         self.validate()?;
-        let rows = Rows::new(data, d)?;
+        let rows = DataMatrix::new(data, d)?;
         rows.check_k(self.k, observer)?;
         if centers.len() != self.k * d {
             return Err(Error::Shape { len: centers.len(), n: self.k, d });
@@ -195,13 +196,13 @@ impl KMeans {
         lloyd::run(rows, centers, self, observer)
     }
 
-    /// All restarts, the best first (ties: the earlier one).
-    fn restarts_on(&self, rows: Rows, observer: &dyn Observer) -> Result<Vec<KMeansFit>> {
+    /// All restarts, the smallest inertia first (ties: the earlier one).
+    fn restarts_on(&self, rows: DataMatrix, observer: &dyn Observer) -> Result<Vec<KMeansFit>> {
         let fits: Result<Vec<KMeansFit>> = (0..self.restarts as u64)
             .into_par_iter()
             .map(|restart| {
                 check(observer)?;
-                let start = init::plus_plus(rows, self.k, (self.seed, restart), observer)?;
+                let start = init::plus_plus(rows, self.k, self.seed, restart, observer)?;
                 let fit = lloyd::run(rows, start, self, observer)?;
                 observer.advance(Stage::Label, 1);
                 Ok(fit)
@@ -217,7 +218,7 @@ impl KMeans {
 }
 
 impl KMeansFit {
-    /// Numbers the labels by first appearance and puts the centers into that order.
+    /// Numbers the labels by first appearance and reorders the centers.
     fn relabel(&mut self, d: usize) {
         let old = std::mem::take(&mut self.centers);
         for number in relabel_by_first_appearance(&mut self.labels) {
@@ -226,7 +227,7 @@ impl KMeansFit {
     }
 }
 
-/// The fit of smallest inertia, relabelled already; the earlier one among equals. `fits` is not empty.
+/// The fit of smallest inertia (ties: the earlier one). `fits` is not empty.
 fn best(fits: Vec<KMeansFit>) -> KMeansFit {
     let mut fits = fits.into_iter();
     let none = KMeansFit { labels: Vec::new(), centers: Vec::new(), inertia: f64::INFINITY, iterations: 0 };
@@ -234,22 +235,22 @@ fn best(fits: Vec<KMeansFit>) -> KMeansFit {
     fits.fold(first, |best, fit| if fit.inertia < best.inertia { fit } else { best })
 }
 
-/// Renames labels to 0, 1, 2, … in the order in which they first appear; returns the old name of each new one.
+/// Renumbers labels 0, 1, 2, … by first appearance; returns the old label of each new one.
 pub fn relabel_by_first_appearance(labels: &mut [u32]) -> Vec<u32> {
-    let mut new_name = std::collections::HashMap::new();
-    let mut old_names = Vec::new();
+    let mut new_label = std::collections::HashMap::new();
+    let mut old_labels = Vec::new();
     let mut last = None;
     for label in labels {
-        // Runs of equal labels are common; most lookups are saved.
-        let renamed = match last {
-            Some((old, new)) if old == *label => new,
-            _ => *new_name.entry(*label).or_insert_with(|| {
-                old_names.push(*label);
-                old_names.len() as u32 - 1
+        // Runs of equal labels are common and need no lookup.
+        let new = match last {
+            Some((old, known)) if old == *label => known,
+            _ => *new_label.entry(*label).or_insert_with(|| {
+                old_labels.push(*label);
+                old_labels.len() as u32 - 1
             }),
         };
-        last = Some((*label, renamed));
-        *label = renamed;
+        last = Some((*label, new));
+        *label = new;
     }
-    old_names
+    old_labels
 }

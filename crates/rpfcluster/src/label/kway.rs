@@ -1,4 +1,5 @@
-//! Ng, Jordan and Weiss: K eigenvectors, rows to unit length, k-means, inside each piece of the graph.
+//! k-way spectral clustering (Ng, Jordan and Weiss, NIPS 2002): k-means on the rows of K eigenvectors, scaled to unit
+//! length, within each connected component.
 
 use crate::eigen::{Embedding, SpectralParams};
 use crate::error::{Error, Result};
@@ -12,25 +13,34 @@ pub(super) fn label(
     observer: &dyn Observer,
 ) -> Result<Vec<u32>> {
     observer.begin(Stage::Label, (params.restarts * embedding.columns.len()) as u64);
+    let labels = label_components(embedding, params, observer);
+    observer.end(Stage::Label);
+    labels
+}
+
+fn label_components(
+    embedding: &Embedding,
+    params: &SpectralParams,
+    observer: &dyn Observer,
+) -> Result<Vec<u32>> {
     let mut labels = vec![0u32; embedding.n()];
     let mut rows: Vec<Vec<u32>> = vec![Vec::new(); embedding.columns.len()];
-    for (i, piece) in embedding.piece_of.iter().enumerate() {
-        rows[*piece as usize].push(i as u32);
+    for (i, component) in embedding.component_of.iter().enumerate() {
+        rows[*component as usize].push(i as u32);
     }
     let mut next = 0;
     for (own, columns) in rows.iter().zip(&embedding.columns) {
-        let found = label_piece(embedding, own, columns, params, observer)?;
+        let found = label_component(embedding, own, columns, params, observer)?;
         for (row, label) in own.iter().zip(found) {
             labels[*row as usize] = next + label;
         }
         next += columns.len() as u32;
     }
-    observer.end(Stage::Label);
     relabel_by_first_appearance(&mut labels);
     Ok(labels)
 }
 
-fn label_piece(
+fn label_component(
     embedding: &Embedding,
     rows: &[u32],
     columns: &[usize],
@@ -48,7 +58,7 @@ fn label_piece(
             *u = whole[*column];
         }
         let length = unit.iter().map(|v| v * v).sum::<f64>().sqrt();
-        // A row of zeros has no direction; it stays where it is.
+        // A row of zeros has no direction and is not scaled.
         if length > 0.0 {
             for u in unit {
                 *u /= length;
@@ -58,7 +68,7 @@ fn label_piece(
     let kmeans = KMeans { k, restarts: params.restarts, seed: params.seed, ..KMeans::default() };
     match kmeans.fit(&data, k, observer) {
         Ok(fit) => Ok(fit.labels),
-        // The other pieces have their clusters; the sentence should speak of all of them.
+        // The message counts the clusters and points of all components.
         Err(Error::TooManyClusters { distinct, .. }) => {
             Err(Error::TooManyClusters { k: embedding.k(), distinct: embedding.k() - k + distinct })
         }

@@ -1,43 +1,64 @@
-//! The paper's normalised cuts: split by the sign of the second eigenvector, again and again, until K parts.
+//! Recursive bipartition by normalised cuts (Shi and Malik, PAMI 22(8), 2000; Algorithm 3 of the paper).
 //!
-//! `Ncut(parts) = Σ cut(part, rest) / volume(part)`. The next part to be split is the one whose split has the
-//! smallest Ncut value within it. A part that falls apart is split between its components, which costs nothing.
+//! `Ncut(parts) = Σ cut(part, rest) / volume(part)`. A part is split by the sign of its second eigenvector; the part whose
+//! split has the smallest Ncut value is split next, until there are K parts. A disconnected part is split between its
+//! components, with Ncut value 0.
 
 use crate::affinity::Affinity;
-use crate::eigen::{Embedding, Operator, SpectralParams, largest};
+use crate::eigen::{Embedding, NormalizedAffinity, Solution, SpectralParams, StartVectors, largest};
 use crate::error::{Error, Result, parameter};
 use crate::kmeans::relabel_by_first_appearance;
 use crate::observe::{Observer, Stage, check};
 
-/// Columns of indicators multiplied at once.
-const WIDE: usize = 16;
-/// Components below this share of the largest are rounding, and count as zero, which is not negative.
+/// Indicator vectors multiplied at once: the widest register tile of a product.
+const INDICATORS: usize = 16;
+/// Entries below this share of the largest are rounding and count as zero, which belongs to the non-negative side.
 const ROUNDING: f64 = 1e-12;
 
-/// A part, and the best way to split it (which side each row goes to, the Ncut value).
+/// A part and its best bipartition.
 struct Part {
     rows: Vec<u32>,
-    split: Option<(Vec<bool>, f64)>,
+    split: Option<Bipartition>,
+}
+
+/// The side of each row, and the Ncut value.
+struct Bipartition {
+    side: Vec<bool>,
+    ncut: f64,
 }
 
 /// Labels by recursive bipartition.
 pub(super) fn label(
-    affinity: &dyn Affinity,
+    affinity: &Affinity,
     embedding: &Embedding,
     params: &SpectralParams,
     observer: &dyn Observer,
 ) -> Result<Vec<u32>> {
     observer.begin(Stage::Label, params.k as u64 - 1);
+    let labels = bipartition(affinity, embedding, params, observer);
+    observer.end(Stage::Label);
+    labels
+}
+
+fn bipartition(
+    affinity: &Affinity,
+    embedding: &Embedding,
+    params: &SpectralParams,
+    observer: &dyn Observer,
+) -> Result<Vec<u32>> {
     let mut own: Vec<Vec<u32>> = vec![Vec::new(); embedding.columns.len()];
-    for (i, piece) in embedding.piece_of.iter().enumerate() {
-        own[*piece as usize].push(i as u32);
+    for (i, component) in embedding.component_of.iter().enumerate() {
+        own[*component as usize].push(i as u32);
     }
     let enough = own.len() >= params.k;
     let mut parts = Vec::with_capacity(params.k);
     for rows in own {
         let split = match (enough, rows.len() == embedding.n() && embedding.k() >= 2) {
             (true, _) => None,
-            (false, true) => Some(by_vector(affinity, &embedding.vectors, embedding.k(), &embedding.degrees)),
+            (false, true) => {
+                let (vectors, degrees) = (&embedding.vectors, &embedding.degrees);
+                Some(by_sign(affinity, vectors, embedding.k(), degrees, observer)?)
+            }
             (false, false) => split(affinity, embedding, &rows, params, observer)?,
         };
         parts.push(Part { rows, split });
@@ -47,12 +68,12 @@ pub(super) fn label(
         let cheapest = parts
             .iter()
             .enumerate()
-            .filter_map(|(at, part)| part.split.as_ref().map(|s| (s.1, at)))
+            .filter_map(|(at, part)| part.split.as_ref().map(|s| (s.ncut, at)))
             .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let Some((_, at)) = cheapest else {
             return Err(Error::TooManyClusters { k: params.k, distinct: parts.len() });
         };
-        let Some((side, _)) = parts[at].split.take() else { break };
+        let Some(Bipartition { side, .. }) = parts[at].split.take() else { break };
         let whole = std::mem::take(&mut parts[at].rows);
         let pick = |wanted: bool| -> Vec<u32> {
             whole.iter().zip(&side).filter(|(_, s)| **s == wanted).map(|(r, _)| *r).collect()
@@ -60,7 +81,7 @@ pub(super) fn label(
         let last = parts.len() + 1 == params.k;
         let mut made = Vec::with_capacity(2);
         for rows in [pick(true), pick(false)] {
-            // After the last cut nobody asks how the parts would split.
+            // The parts of the last cut are not split further.
             let split = if last { None } else { split(affinity, embedding, &rows, params, observer)? };
             made.push(Part { rows, split });
         }
@@ -72,7 +93,6 @@ pub(super) fn label(
         }
         observer.advance(Stage::Label, 1);
     }
-    observer.end(Stage::Label);
     let mut labels = vec![0; embedding.n()];
     for (number, part) in parts.iter().enumerate() {
         for row in &part.rows {
@@ -83,32 +103,39 @@ pub(super) fn label(
     Ok(labels)
 }
 
-/// The best split of these rows, `None` when there is only one. The eigenvectors of the whole, seen on these rows only,
-/// hold most of what splits them further: the search for their own begins there.
+/// The best bipartition of these rows; `None` for a single row. The eigenvectors of the whole, restricted to these rows,
+/// are the start vectors.
 fn split(
-    affinity: &dyn Affinity,
+    affinity: &Affinity,
     whole: &Embedding,
     rows: &[u32],
     params: &SpectralParams,
     observer: &dyn Observer,
-) -> Result<Option<(Vec<bool>, f64)>> {
+) -> Result<Option<Bipartition>> {
     if rows.len() < 2 {
         return Ok(None);
     }
-    let part = affinity.restrict(rows);
-    if let Some(pieces) = part.components()
-        && pieces.count() > 1
+    let part = affinity.submatrix(rows, observer)?;
+    if let Some(components) = part.components(observer)?
+        && components.count() > 1
     {
-        let two = pieces.merge_into_largest(2);
-        return Ok(Some((two.of.iter().map(|c| *c == 0).collect(), 0.0)));
+        let two = components.merge_into_largest(2);
+        return Ok(Some(Bipartition { side: two.of.iter().map(|c| *c == 0).collect(), ncut: 0.0 }));
     }
-    let start: Vec<f64> = rows.iter().flat_map(|row| whole.row(*row as usize)).copied().collect();
-    let (pairs, degrees, _) = largest(part.as_ref(), 2, params, Some((&start, whole.k())), observer)?;
-    Ok(Some(by_vector(part.as_ref(), &pairs.vectors, 2, &degrees)))
+    let vectors: Vec<f64> = rows.iter().flat_map(|row| whole.row(*row as usize)).copied().collect();
+    let start = StartVectors { vectors: &vectors, columns: whole.k() };
+    let Solution { pairs, degrees, .. } = largest(&part, 2, params, Some(start), observer)?;
+    Ok(Some(by_sign(&part, &pairs.vectors, 2, &degrees, observer)?))
 }
 
-/// The split by the second of `k` eigenvectors and its Ncut value.
-fn by_vector(affinity: &dyn Affinity, vectors: &[f64], k: usize, degrees: &[f64]) -> (Vec<bool>, f64) {
+/// The bipartition by the sign of the second of `k` eigenvectors.
+fn by_sign(
+    affinity: &Affinity,
+    vectors: &[f64],
+    k: usize,
+    degrees: &[f64],
+    observer: &dyn Observer,
+) -> Result<Bipartition> {
     let vector = second_vector(vectors, k, degrees);
     let largest = vector.iter().fold(0.0f64, |most, v| most.max(v.abs()));
     let mut side: Vec<bool> = vector.iter().map(|v| *v >= -ROUNDING * largest).collect();
@@ -117,7 +144,7 @@ fn by_vector(affinity: &dyn Affinity, vectors: &[f64], k: usize, degrees: &[f64]
     }
     let indicator: Vec<f64> = side.iter().map(|s| f64::from(u8::from(*s))).collect();
     let mut product = vec![0.0; side.len()];
-    affinity.apply(&indicator, &mut product, 1);
+    affinity.apply(&indicator, &mut product, 1, observer)?;
     let mut cut = 0.0;
     let mut volume = [0.0; 2];
     for ((s, y), d) in side.iter().zip(&product).zip(degrees) {
@@ -126,12 +153,12 @@ fn by_vector(affinity: &dyn Affinity, vectors: &[f64], k: usize, degrees: &[f64]
         }
         volume[usize::from(*s)] += d;
     }
-    let value = volume.iter().map(|v| if *v > 0.0 { cut / v } else { 0.0 }).sum();
-    (side, value)
+    let ncut = volume.iter().map(|v| if *v > 0.0 { cut / v } else { 0.0 }).sum();
+    Ok(Bipartition { side, ncut })
 }
 
-/// The second eigenvector, free of the first. Two eigenvalues 1 to rounding come with vectors in any mixture; the
-/// first is known to be `D^1/2 1`, and the one that differs more from it, made orthogonal to it, is the second.
+/// The second eigenvector, orthogonal to the known first one `D^1/2 1`. When both eigenvalues are 1 up to rounding, the
+/// computed vectors are any rotation of the two; the one that differs more from the first is used.
 fn second_vector(vectors: &[f64], k: usize, degrees: &[f64]) -> Vec<f64> {
     let total: f64 = degrees.iter().sum();
     let first: Vec<f64> =
@@ -147,7 +174,7 @@ fn second_vector(vectors: &[f64], k: usize, degrees: &[f64]) -> Vec<f64> {
     if second.1 >= 0.5 * other.1 { second.0 } else { other.0 }
 }
 
-/// Everything above the largest gap of the sorted components; with no gap at all, the first row alone.
+/// The rows above the largest gap of the sorted entries; without any gap, the first row alone.
 fn at_largest_gap(vector: &[f64]) -> Vec<bool> {
     let mut order: Vec<usize> = (0..vector.len()).collect();
     order.sort_by(|a, b| vector[*b].total_cmp(&vector[*a]).then(a.cmp(b)));
@@ -165,9 +192,15 @@ fn at_largest_gap(vector: &[f64]) -> Vec<bool> {
     side
 }
 
-/// The Ncut value of a partition: the sum over its `k` parts of cut(part, rest) / volume(part). Parts without
-/// volume add nothing.
-pub fn ncut_value(affinity: &dyn Affinity, labels: &[u32], k: usize) -> Result<f64> {
+/// The Ncut value of a partition: the sum over its `k` parts of cut(part, rest) / volume(part). Parts without volume
+/// count 0.
+pub fn ncut_value<'a>(
+    affinity: impl Into<Affinity<'a>>,
+    labels: &[u32],
+    k: usize,
+    observer: &dyn Observer,
+) -> Result<f64> {
+    let affinity = affinity.into();
     let n = affinity.n();
     if labels.len() != n {
         return Err(Error::Length { what: "labels", got: labels.len(), expected: n });
@@ -179,10 +212,10 @@ pub fn ncut_value(affinity: &dyn Affinity, labels: &[u32], k: usize) -> Result<f
             format!("below k, which is {k}"),
         ));
     }
-    let operator = Operator::new(affinity)?;
+    let degrees = NormalizedAffinity::new(&*affinity, observer)?.into_degrees();
     let mut total = 0.0;
-    for first in (0..k).step_by(WIDE) {
-        let width = WIDE.min(k - first);
+    for first in (0..k).step_by(INDICATORS) {
+        let width = INDICATORS.min(k - first);
         let mut indicator = vec![0.0; n * width];
         for (row, label) in indicator.chunks_exact_mut(width).zip(labels) {
             if let Some(v) = (*label as usize).checked_sub(first).and_then(|c| row.get_mut(c)) {
@@ -190,13 +223,13 @@ pub fn ncut_value(affinity: &dyn Affinity, labels: &[u32], k: usize) -> Result<f
             }
         }
         let mut product = vec![0.0; n * width];
-        affinity.apply(&indicator, &mut product, width);
+        affinity.apply(&indicator, &mut product, width, observer)?;
         let mut cut = vec![0.0; width];
         let mut volume = vec![0.0; width];
         for (i, (inside, y)) in indicator.chunks_exact(width).zip(product.chunks_exact(width)).enumerate() {
             for c in 0..width {
                 if inside[c] > 0.0 {
-                    volume[c] += operator.degrees()[i];
+                    volume[c] += degrees[i];
                 } else {
                     cut[c] += y[c];
                 }

@@ -1,134 +1,140 @@
-//! A second look at clusters that are not clearly apart: the graph is cut finer, parts are merged by how similar their rows
-//! are on average, and whichever partition is better separated is kept.
+//! Over-segmentation and merging: clusters that are not well separated are cut again into more segments, which merge by
+//! average linkage; the better separated partition is kept.
 //!
 //! The normalised cut weighs clusters by volume. On S^power, where dense regions have many times the weight of others, it
-//! rather halves a dense cluster, or gives one of the K to a few outliers that share the same shallow leaves, than tell
-//! two loose clusters apart; which of it happens changes with the seed. Parts of a finer cut are pure all the same, and
-//! the average similarity, which counts pairs instead of weight, puts them together as they belong.
+//! may halve a dense cluster, or spend one of the K clusters on a few outliers in the same shallow leaves, rather than
+//! separate two sparse clusters; which of these happens depends on the seed. The segments of a finer cut are pure, and
+//! average linkage, which counts pairs instead of weight, joins them correctly. Costs one embedding with up to 3 K columns,
+//! and only where the separation is below [`CLEAR_SEPARATION`].
 
 use super::label;
 use crate::affinity::Affinity;
-use crate::eigen::{Hints, Method, SpectralParams, embed};
+use crate::eigen::{EmbedOptions, Method, SpectralParams, embed};
 use crate::error::{Error, Result};
-use crate::graph::Between;
+use crate::graph::{ClusterWeights, SparseAffinity};
 use crate::kmeans::relabel_by_first_appearance;
+use crate::metrics::cluster_sizes;
 use crate::observe::Observer;
 
-/// Clusters separated by this much on average are clear: there is nothing to gain, and nothing is paid.
-const CLEAR: f64 = 0.98;
-/// Parts for each cluster of the finer cut, and most parts beyond K: eigenvectors are what it costs.
-const FINER: usize = 3;
-const MOST_MORE: usize = 100;
-/// Parts need not be exact, and far down a spectrum the last decades are the dearest.
+/// Separation from which on clusters are not cut again.
+const CLEAR_SEPARATION: f64 = 0.98;
+/// Segments for each cluster.
+const SEGMENTS_PER_CLUSTER: usize = 3;
+/// Largest number of segments beyond K, which bounds the cost of the eigenvectors.
+const MAX_EXTRA_SEGMENTS: usize = 100;
+/// Residual tolerance of the finer embedding. Segments need not be exact, and eigenvectors far down the spectrum converge
+/// slowly.
 const TOLERANCE: f64 = 1e-4;
-const ITERATIONS: usize = 400;
-/// Rows there must be for each part: averages over the pairs of fewer are too rough to merge by.
-const ROWS_A_PART: usize = 50;
+/// Largest number of products of the finer embedding.
+const MAX_ITERATIONS: usize = 400;
+/// Smallest average number of rows of a segment. Averages over fewer pairs are too noisy to merge by.
+const ROWS_PER_SEGMENT: usize = 50;
 
-/// Parts of the finer cut for k clusters.
-pub(crate) fn parts(k: usize) -> usize {
-    (FINER * k).min(k + MOST_MORE)
+/// The number of segments for `k` clusters.
+pub(crate) fn segments(k: usize) -> usize {
+    (SEGMENTS_PER_CLUSTER * k).min(k + MAX_EXTRA_SEGMENTS)
 }
 
-/// Other labels when these clusters are not clearly apart and those of the finer cut are better separated.
-pub(crate) fn regrouped(
-    affinity: &dyn Affinity,
+/// Better separated labels of a neighbour graph; `None` when `labels` are kept.
+pub(crate) fn refined(
+    affinity: &Affinity,
     labels: &[u32],
     params: &SpectralParams,
     observer: &dyn Observer,
 ) -> Result<Option<Vec<u32>>> {
     let k = params.k;
-    if params.method != Method::Kway || k < 2 || parts(k) * ROWS_A_PART > affinity.n() {
+    if params.method != Method::Kway || k < 2 || segments(k) * ROWS_PER_SEGMENT > affinity.n() {
         return Ok(None);
     }
-    better_separated(affinity, labels, params, observer)
+    match affinity {
+        Affinity::Graph(graph) if graph.is_neighbor_graph() => {
+            better_separated(graph, labels, params, observer)
+        }
+        _ => Ok(None),
+    }
 }
 
-/// The same, whatever the number of rows.
+/// [`refined`] for any number of rows.
 fn better_separated(
-    affinity: &dyn Affinity,
+    graph: &SparseAffinity,
     labels: &[u32],
     params: &SpectralParams,
     observer: &dyn Observer,
 ) -> Result<Option<Vec<u32>>> {
-    let Some(graph) = affinity.neighbor_graph() else { return Ok(None) };
     let k = params.k;
-    let m = parts(k);
-    let separated = |labels: &[u32]| Ok(separation(&graph.between(labels, k)?.plain, &sizes(labels, k)));
+    let m = segments(k);
+    let separated = |labels: &[u32]| -> Result<f64> {
+        Ok(separation(&graph.cluster_moments(labels, k, observer)?.first, &cluster_sizes(labels, k)))
+    };
     let before = separated(labels)?;
-    if before >= CLEAR {
+    if before >= CLEAR_SEPARATION {
         return Ok(None);
     }
     let finer = SpectralParams {
         k: m,
         tolerance: params.tolerance.max(TOLERANCE),
-        max_iterations: params.max_iterations.min(ITERATIONS),
+        max_iterations: params.max_iterations.min(MAX_ITERATIONS),
         ..params.clone()
     };
-    let found = embed(affinity, &finer, &Hints::default(), observer)
-        .and_then(|embedding| label(affinity, &embedding, &finer, observer));
+    let found = embed(graph, &finer, &EmbedOptions::default(), observer)
+        .and_then(|embedding| label(graph, &embedding, &finer, observer));
     let mut fine = match found {
         Ok(fine) => fine,
-        // Fewer different rows than parts: the cut there is must do.
+        // Fewer distinct rows than segments.
         Err(Error::TooManyClusters { .. }) => return Ok(None),
         Err(other) => return Err(other),
     };
-    let group_of = merge(graph.between(&fine, m)?.squared, sizes(&fine, m), k);
-    fine.iter_mut().for_each(|part| *part = group_of[*part as usize]);
+    let weights = graph.cluster_moments(&fine, m, observer)?.second;
+    let cluster_of = merge(weights, cluster_sizes(&fine, m), k);
+    fine.iter_mut().for_each(|segment| *segment = cluster_of[*segment as usize]);
     relabel_by_first_appearance(&mut fine);
     Ok((separated(&fine)? > before).then_some(fine))
 }
 
-/// Rows of each of `k` clusters.
-fn sizes(labels: &[u32], k: usize) -> Vec<f64> {
-    let mut sizes = vec![0.0; k];
-    labels.iter().for_each(|label| sizes[*label as usize] += 1.0);
-    sizes
+/// The average similarity of the rows of `a` and `b`. A row is no neighbour of itself, so a cluster of one row has 0.
+fn average(weights: &ClusterWeights, sizes: &[usize], a: usize, b: usize) -> f64 {
+    let pairs = sizes[a] as f64 * sizes[b] as f64;
+    if pairs > 0.0 { weights.get(a, b) / pairs } else { 0.0 }
 }
 
-/// The average similarity of the rows of `a` and `b`. A row is no neighbour of itself, so a cluster of one has none.
-fn average(between: &Between, sizes: &[f64], a: usize, b: usize) -> f64 {
-    let pairs = sizes[a] * sizes[b];
-    if pairs > 0.0 { between.get(a, b) / pairs } else { 0.0 }
-}
-
-/// How far clusters are apart, from -1 to 1: the silhouette, of clusters and similarities instead of rows and distances. For
-/// each the average similarity inside minus that to the nearest other cluster, over the larger of the two; the mean.
-fn separation(between: &Between, sizes: &[f64]) -> f64 {
-    let k = between.k;
+/// The separation of clusters, from -1 to 1: a silhouette (Rousseeuw 1987) of clusters and similarities instead of rows and
+/// distances. For each cluster, the average similarity inside minus that to the nearest other cluster, divided by the
+/// larger of the two; the mean over the clusters.
+fn separation(weights: &ClusterWeights, sizes: &[usize]) -> f64 {
+    let k = weights.k;
     let of = |a: usize| {
-        let inside = average(between, sizes, a, a);
-        let nearest = (0..k).filter(|b| *b != a).map(|b| average(between, sizes, a, b)).fold(0.0, f64::max);
+        let inside = average(weights, sizes, a, a);
+        let nearest = (0..k).filter(|b| *b != a).map(|b| average(weights, sizes, a, b)).fold(0.0, f64::max);
         let larger = inside.max(nearest);
         if larger > 0.0 { (inside - nearest) / larger } else { 0.0 }
     };
     (0..k).map(of).sum::<f64>() / k as f64
 }
 
-/// The group, below `k`, of each part: time and again the two that are most similar on average become one. The first of
-/// equals.
-fn merge(mut between: Between, mut sizes: Vec<f64>, k: usize) -> Vec<u32> {
-    let m = between.k;
+/// Agglomerative clustering of the segments by average linkage: the cluster, below `k`, of each segment. Among equally
+/// similar pairs the first one merges.
+fn merge(mut weights: ClusterWeights, mut sizes: Vec<usize>, k: usize) -> Vec<u32> {
+    let m = weights.k;
     let mut live: Vec<usize> = (0..m).collect();
-    let mut group_of: Vec<u32> = (0..m as u32).collect();
+    let mut cluster_of: Vec<u32> = (0..m as u32).collect();
     while live.len() > k {
         let mut best: Option<(f64, usize, usize)> = None;
         for (at, &a) in live.iter().enumerate() {
             for &b in &live[at + 1..] {
-                let similar = average(&between, &sizes, a, b);
+                let similar = average(&weights, &sizes, a, b);
                 if best.is_none_or(|(most, _, _)| similar > most) {
                     best = Some((similar, a, b));
                 }
             }
         }
         let Some((_, a, b)) = best else { break };
-        between.join(a, b);
+        weights.merge(a, b);
         sizes[a] += sizes[b];
         live.retain(|&c| c != b);
-        group_of.iter_mut().filter(|g| **g == b as u32).for_each(|g| *g = a as u32);
+        cluster_of.iter_mut().filter(|g| **g == b as u32).for_each(|g| *g = a as u32);
     }
-    relabel_by_first_appearance(&mut group_of);
-    group_of
+    relabel_by_first_appearance(&mut cluster_of);
+    cluster_of
 }
 
 #[cfg(test)]
@@ -142,14 +148,14 @@ mod tests {
     const GROUP: u32 = 100;
     const SMALL: u32 = 12;
 
-    /// Three groups of 100, the second and third near each other, and twelve rows that are very similar to one another
-    /// and to `outside` others each. Counts of 200 trees, raised to the fourth power.
-    fn three_and_a_few(outside: u32) -> SparseAffinity {
+    /// Three groups of 100 rows, the second and third close to each other, and twelve rows that are very similar to one
+    /// another, each with `outside` edges to other rows. Counts of 200 trees, raised to the fourth power.
+    fn three_groups_and_twelve_rows(outside: u32) -> SparseAffinity {
         let mut edges = Vec::new();
         let mut stream = Stream::new(1, Purpose::Shapes, 0, 0);
         for group in 0..3 {
             for i in 0..GROUP {
-                // Six partners anywhere in the group: it has no parts of its own.
+                // Six random partners within the group: it has no substructure.
                 for _ in 0..6 {
                     let step = 1 + (stream.uniform() * f64::from(GROUP - 1)) as u32;
                     edges.push((group * GROUP + i, group * GROUP + (i + step) % GROUP, 40));
@@ -177,19 +183,19 @@ mod tests {
             indptr.push(indices.len());
         }
         let table = (0..=200).map(|count| (f64::from(count) / 200.0).powi(4)).collect();
-        SparseAffinity::new(0.0, indptr, indices, Weights::Table { counts, table }).unwrap().with_neighbors()
+        SparseAffinity::new(0.0, indptr, indices, Weights::Table { counts, table }).unwrap().into_neighbor_graph()
     }
 
     #[test]
-    fn outliers_give_their_cluster_back_and_a_small_cluster_keeps_it() {
+    fn outliers_lose_their_cluster_and_a_small_cluster_keeps_it() {
         let params = SpectralParams { k: 3, ..Default::default() };
         for (outside, outliers) in [(16, true), (1, false)] {
-            let graph = three_and_a_few(outside);
+            let graph = three_groups_and_twelve_rows(outside);
             let (labels, _) = cluster(&graph, &params, &Silent).unwrap();
             let few = &labels[3 * GROUP as usize..];
             assert_eq!(
                 few, [2; SMALL as usize],
-                "the few are a cluster of their own, the near groups are one"
+                "the twelve rows are a cluster, the close groups are one"
             );
             let found = better_separated(&graph, &labels, &params, &Silent).unwrap();
             assert_eq!(found.is_some(), outliers, "{outside} edges to others");
@@ -197,34 +203,34 @@ mod tests {
                 let groups: Vec<u32> = (0..3 * GROUP).map(|i| i / GROUP).collect();
                 assert_eq!(found[..groups.len()], groups);
             }
-            let few_rows = regrouped(&graph, &labels, &params, &Silent).unwrap();
-            assert_eq!(few_rows, None, "too few rows to be sure");
+            let few_rows = refined(&Affinity::from(&graph), &labels, &params, &Silent).unwrap();
+            assert_eq!(few_rows, None, "too few rows for each segment");
         }
     }
 
-    fn between(k: usize, weights: &[f64]) -> Between {
-        Between { k, weights: weights.to_vec() }
+    fn weights(k: usize, weights: &[f64]) -> ClusterWeights {
+        ClusterWeights { k, weights: weights.to_vec() }
     }
 
     #[test]
-    fn clusters_are_as_separate_as_inside_and_nearest_differ() {
-        let sizes = [10.0, 20.0];
-        let apart = between(2, &[50.0, 0.0, 0.0, 100.0]);
+    fn separation_compares_the_average_inside_with_the_nearest_cluster() {
+        let sizes = [10, 20];
+        let apart = weights(2, &[50.0, 0.0, 0.0, 100.0]);
         assert_eq!(separation(&apart, &sizes), 1.0);
         // Averages .5 and .25 inside, .1 between: (.4 / .5 + .15 / .25) / 2.
-        let near = between(2, &[50.0, 20.0, 20.0, 100.0]);
+        let near = weights(2, &[50.0, 20.0, 20.0, 100.0]);
         assert!((separation(&near, &sizes) - 0.7).abs() < 1e-12);
-        let mixed = between(2, &[1.0, 200.0, 200.0, 4.0]);
+        let mixed = weights(2, &[1.0, 200.0, 200.0, 4.0]);
         assert!(separation(&mixed, &sizes) < -0.9);
-        assert_eq!(separation(&between(2, &[0.0; 4]), &[1.0, 1.0]), 0.0, "nothing is known");
+        assert_eq!(separation(&weights(2, &[0.0; 4]), &[1, 1]), 0.0, "no similarities");
     }
 
     #[test]
-    fn parts_merge_by_the_average_of_their_pairs() {
-        // 0 and 1 are halves of a small cluster, 2 and 3 of a large one that has more weight between them, but less a pair.
+    fn segments_merge_by_average_linkage() {
+        // 0 and 1 are halves of a small cluster, 2 and 3 of a large one with more weight in total, but less on average.
         let four =
-            between(4, &[9.0, 4.0, 0.0, 1.0, 4.0, 9.0, 0.0, 0.0, 0.0, 0.0, 80.0, 6.0, 1.0, 0.0, 6.0, 80.0]);
-        let sizes = vec![5.0, 5.0, 10.0, 10.0];
+            weights(4, &[9.0, 4.0, 0.0, 1.0, 4.0, 9.0, 0.0, 0.0, 0.0, 0.0, 80.0, 6.0, 1.0, 0.0, 6.0, 80.0]);
+        let sizes = vec![5, 5, 10, 10];
         assert_eq!(merge(four.clone(), sizes.clone(), 3), [0, 0, 1, 2]);
         assert_eq!(merge(four.clone(), sizes.clone(), 2), [0, 0, 1, 1]);
         assert_eq!(merge(four, sizes, 4), [0, 1, 2, 3], "nothing to merge");

@@ -83,7 +83,7 @@ impl Fitted {
         sections.add("labels", vec![Piece::U32(&self.labels)]);
         sections.add("vectors", vec![Piece::F64(&e.vectors)]);
         sections.add("degrees", vec![Piece::F64(&e.degrees)]);
-        sections.add("pieces", vec![Piece::U32(&e.piece_of)]);
+        sections.add("pieces", vec![Piece::U32(&e.component_of)]);
         for &(name, bytes) in extra {
             sections.add(name, vec![Piece::Bytes(bytes)]);
         }
@@ -122,7 +122,7 @@ impl Fitted {
             iterations: head.iterations,
             solver: head.solver,
             uncovered: head.uncovered,
-            piece_of: file.u32s("pieces")?,
+            component_of: file.u32s("pieces")?,
             columns: head.columns,
         };
         let fits = labels.len() == n
@@ -130,7 +130,7 @@ impl Fitted {
             && embedding.eigenvalues.len() == k
             && embedding.vectors.len() == n * k
             && embedding.degrees.len() == n
-            && embedding.piece_of.len() == n;
+            && embedding.component_of.len() == n;
         if !fits {
             return Err(damaged("its sections do not fit each other".into()));
         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::affinity::{Affinity, LinearAffinity, SparseAffinity};
-use crate::eigen::{Embedding, Hints, Solver, SpectralParams, embed};
+use crate::eigen::{EmbedOptions, Embedding, Solver, SpectralParams, embed};
 use crate::error::{Error, Result};
 use crate::graph::Components;
 use crate::kernel::{LeafMatrix, Neighbors, SparseKernel};
@@ -67,22 +67,22 @@ impl PairCounts {
         leaves: &Arc<LeafMatrix>,
         params: &AffinityParams,
         observer: &dyn Observer,
-    ) -> Result<Box<dyn Affinity>> {
+    ) -> Result<Affinity<'static>> {
         Ok(match (*params, self) {
             (AffinityParams::Paper { beta2, diagonal, .. }, PairCounts::Thresholded(kernel)) => {
-                Box::new(SparseAffinity::paper(kernel, beta2, diagonal, observer)?)
+                SparseAffinity::paper(kernel, beta2, diagonal, observer)?.into()
             }
             (AffinityParams::TopK { top, power }, PairCounts::Neighbors(neighbors)) => {
-                Box::new(SparseAffinity::top_k(neighbors, top, power, observer)?)
+                SparseAffinity::top_k(neighbors, top, power, observer)?.into()
             }
-            _ => Box::new(LinearAffinity::new(leaves.clone())),
+            _ => LinearAffinity::new(leaves.clone()).into(),
         })
     }
 }
 
 impl AffinityParams {
     /// Counts the pairs of these leaves and builds the affinity.
-    pub fn build(&self, leaves: &Arc<LeafMatrix>, observer: &dyn Observer) -> Result<Box<dyn Affinity>> {
+    pub fn build(&self, leaves: &Arc<LeafMatrix>, observer: &dyn Observer) -> Result<Affinity<'static>> {
         PairCounts::new(leaves, self, observer)?.affinity(leaves, self, observer)
     }
 }
@@ -91,17 +91,15 @@ impl AffinityParams {
 /// rows.
 pub(crate) fn spectral_labels(
     leaves: &LeafMatrix,
-    affinity: &dyn Affinity,
+    affinity: &Affinity,
     spectral: &SpectralParams,
     start: Option<&Embedding>,
     seconds: &mut Seconds,
     observer: &dyn Observer,
 ) -> Result<Labelling> {
     let clock = Instant::now();
-    let watched = affinity.watched(observer);
-    let affinity = watched.as_deref().unwrap_or(affinity);
     // More components than clusters: merge those that the kernel itself, without pruning, finds most similar.
-    let components = affinity.components();
+    let components = affinity.components(observer)?;
     let between = match components.as_ref().filter(|found| found.count() > spectral.k) {
         Some(found) => Some(ComponentSimilarity::new(leaves, found, observer)?),
         None => None,
@@ -109,12 +107,12 @@ pub(crate) fn spectral_labels(
     let look_up = |a: usize, b: usize| between.as_ref().map_or(0.0, |m| m.get(a, b));
     let similarity = between.as_ref().map(|_| &look_up as &dyn Fn(usize, usize) -> f64);
     let connected = components.is_none_or(|found| found.count() == 1);
-    let hints = Hints { start, similarity, connected };
-    let embedding = embed_in_leaf_order(leaves, affinity, spectral, &hints, observer)?;
+    let options = EmbedOptions { start, similarity, connected };
+    let embedding = embed_in_leaf_order(leaves, affinity, spectral, &options, observer)?;
     seconds.spectral += clock.elapsed().as_secs_f64();
     let clock = Instant::now();
     let mut labels = label(affinity, &embedding, spectral, observer)?;
-    let refined = refine::regrouped(affinity, &labels, spectral, observer)?;
+    let refined = refine::refined(affinity, &labels, spectral, observer)?;
     let is_refined = refined.is_some();
     if let Some(refined) = refined {
         labels = refined;
@@ -131,23 +129,24 @@ const CACHE_ROWS: usize = 50_000;
 /// close in memory, and a product takes half the time.
 fn embed_in_leaf_order(
     leaves: &LeafMatrix,
-    affinity: &dyn Affinity,
+    affinity: &Affinity,
     spectral: &SpectralParams,
-    hints: &Hints,
+    options: &EmbedOptions,
     observer: &dyn Observer,
 ) -> Result<Embedding> {
     let order = &leaves.tree_leaves()[0].members;
     // Component similarities and landmarks refer to the original row numbers.
-    let reorders = hints.similarity.is_none() && spectral.solver != Solver::Nystrom;
+    let reorders = options.similarity.is_none() && spectral.solver != Solver::Nystrom;
     if reorders
         && affinity.n() >= CACHE_ROWS
-        && let Some(graph) = affinity.in_order(order)
+        && let Affinity::Graph(graph) = affinity
     {
-        let start = hints.start.map(|start| start.reordered(order));
-        let hints = Hints { start: start.as_ref(), ..*hints };
-        return Ok(embed(&*graph, spectral, &hints, observer)?.with_rows_at(order));
+        let start = options.start.map(|start| start.reordered(order));
+        let options = EmbedOptions { start: start.as_ref(), ..*options };
+        let ordered = graph.principal_submatrix(order, observer)?;
+        return Ok(embed(&ordered, spectral, &options, observer)?.permuted(order));
     }
-    embed(affinity, spectral, hints, observer)
+    embed(affinity, spectral, options, observer)
 }
 
 /// Mean similarity of the components of a graph, by shared leaves.
@@ -267,15 +266,15 @@ mod tests {
         let spectral = SpectralParams { k: 3, dense_below: 0, ..Default::default() };
         let order = &leaves.tree_leaves()[0].members;
         assert!(order.windows(2).any(|pair| pair[0] > pair[1]), "an order of its own");
-        let plain = embed(&graph, &spectral, &Hints::default(), &Silent).unwrap();
-        let ordered = graph.in_order(order).unwrap();
-        let other = embed(&*ordered, &spectral, &Hints::default(), &Silent).unwrap().with_rows_at(order);
+        let plain = embed(&graph, &spectral, &EmbedOptions::default(), &Silent).unwrap();
+        let ordered = graph.principal_submatrix(order, &Silent).unwrap();
+        let other = embed(&ordered, &spectral, &EmbedOptions::default(), &Silent).unwrap().permuted(order);
         let close = |a: &[f64], b: &[f64], by: f64| {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() < by)
         };
         assert!(close(&plain.degrees, &other.degrees, 1e-12));
         assert!(close(&plain.eigenvalues, &other.eigenvalues, 1e-9));
         assert!(close(&plain.vectors, &other.vectors, 1e-4));
-        assert_eq!(plain.piece_of, other.piece_of);
+        assert_eq!(plain.component_of, other.component_of);
     }
 }

@@ -32,7 +32,7 @@ impl RpfCluster {
         // Leaf ids, the basis of the block solver with three blocks, degrees and their roots; then the larger of the leaf
         // sums of a product over eight trees and the vectors returned. A neighbour graph may be over-segmented.
         let k = match self.fixed_affinity() {
-            AffinityParams::TopK { .. } => refine::parts(self.k) as u64,
+            AffinityParams::TopK { .. } => refine::segments(self.k) as u64,
             _ => k,
         };
         let block = (k + 4).next_multiple_of(4);

@@ -133,7 +133,7 @@ fn choose_trees<R: Real>(
     select::choose_trees(points, params, most, observer, &|leaves| {
         let built = affinity.build(leaves, &quiet)?;
         let mut seconds = Seconds::default();
-        Ok(spectral_labels(leaves, built.as_ref(), &spectral, None, &mut seconds, &quiet)?.labels)
+        Ok(spectral_labels(leaves, &built, &spectral, None, &mut seconds, &quiet)?.labels)
     })
 }
 
@@ -184,6 +184,6 @@ fn fit_forest(
         spectral.tolerance = LARGE_TOLERANCE;
     }
     let start = reused.start.as_ref();
-    let labelling = spectral_labels(&leaves, affinity.as_ref(), &spectral, start, &mut seconds, observer)?;
+    let labelling = spectral_labels(&leaves, &affinity, &spectral, start, &mut seconds, observer)?;
     Ok(Fitted::new(params, forest, setting, leaves, labelling, seconds, evidence))
 }

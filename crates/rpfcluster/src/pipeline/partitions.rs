@@ -10,12 +10,12 @@ use std::sync::Arc;
 use super::Seconds;
 use super::fit::{spectral_labels, unite_equal_leaves};
 use crate::affinity::Affinity;
-use crate::eigen::{Embedding, Hints, SpectralParams, embed};
+use crate::eigen::{Embedding, EmbedOptions, SpectralParams, embed};
 use crate::error::{Error, Result};
 use crate::forest::Forest;
 use crate::kernel::LeafMatrix;
 use crate::label::label;
-use crate::label::refine::regrouped;
+use crate::label::refine::refined;
 use crate::metrics::Scores;
 use crate::observe::{Observer, Quiet, Stage, check};
 use crate::params::{RpfCluster, Setting};
@@ -76,7 +76,7 @@ pub fn partitions(
 /// Some of the trees: their affinity, and its largest eigenpairs where it is connected.
 struct Part<'a> {
     leaves: Arc<LeafMatrix>,
-    affinity: Box<dyn Affinity>,
+    affinity: Affinity<'static>,
     spectral: SpectralParams,
     wide: Option<Embedding>,
     observer: Quiet<'a>,
@@ -101,9 +101,9 @@ impl<'a> Part<'a> {
             ..params.spectral_params(setting.method)
         };
         // On a connected graph the first k eigenvectors are those for k clusters.
-        let connected = affinity.components().is_none_or(|c| c.count() == 1);
+        let connected = affinity.components(&observer)?.is_none_or(|c| c.count() == 1);
         let wide = if connected {
-            possible(embed(affinity.as_ref(), &spectral, &Hints::default(), &observer))?
+            possible(embed(&affinity, &spectral, &EmbedOptions::default(), &observer))?
         } else {
             None
         };
@@ -112,7 +112,7 @@ impl<'a> Part<'a> {
 
     fn labels(&self, k: usize) -> Result<Option<Vec<u32>>> {
         let spectral = SpectralParams { k, ..self.spectral.clone() };
-        let affinity = self.affinity.as_ref();
+        let affinity = &self.affinity;
         match &self.wide {
             Some(wide) if k <= wide.k() => {
                 let first = wide.first(k);
@@ -120,7 +120,7 @@ impl<'a> Part<'a> {
                     return Ok(None);
                 };
                 if let Some(finer) =
-                    possible(regrouped(affinity, &labels, &spectral, &self.observer))?.flatten()
+                    possible(refined(affinity, &labels, &spectral, &self.observer))?.flatten()
                 {
                     labels = finer;
                 }

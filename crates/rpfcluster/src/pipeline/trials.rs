@@ -142,6 +142,6 @@ impl Shared {
             }
             other => other.build(&self.leaves, observer)?,
         };
-        spectral_labels(&self.leaves, affinity.as_ref(), spectral, start, &mut Seconds::default(), observer)
+        spectral_labels(&self.leaves, &affinity, spectral, start, &mut Seconds::default(), observer)
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::affinity::SparseAffinity;
-use crate::eigen::{Embedding, Hints, SpectralParams, embed};
+use crate::eigen::{EmbedOptions, Embedding, SpectralParams, embed};
 use crate::error::Result;
 use crate::forest::Forest;
 use crate::kernel::LeafMatrix;
@@ -189,7 +189,7 @@ impl Spectrum {
         let few = embed(
             &self.affinity,
             &spectral,
-            &Hints { start: Some(&self.embedding), ..Hints::default() },
+            &EmbedOptions { start: Some(&self.embedding), ..EmbedOptions::default() },
             quiet,
         )?;
         label(&self.affinity, &few, &spectral, quiet)
@@ -215,7 +215,7 @@ fn spectrum(
         max_iterations: 1000,
         ..params.spectral_params(Default::default())
     };
-    let embedding = embed(&affinity, &spectral, &Hints::default(), quiet)?;
+    let embedding = embed(&affinity, &spectral, &EmbedOptions::default(), quiet)?;
     Ok(Spectrum { affinity, embedding })
 }
 

@@ -1,131 +1,139 @@
-//! Where the block solver begins on a large graph: at the eigenvectors of the graph of its groups, which begin at
-//! those of a still smaller one.
+//! Start vectors from an aggregation hierarchy (nested iteration).
 //!
-//! From random vectors a crowded spectrum needs hundreds of products, most of them to find the rough shape of the
-//! eigenvectors, which a graph of a few thousand groups has as well. Each step down costs a fraction of the one
-//! above. On every rung the vectors are polished with the help of all rungs below. The answer is that of the whole in any
-//! case: residuals decide, and where they are not small enough after the last step the block solver goes on.
+//! The graph is coarsened until a dense decomposition is cheap. From the coarsest level up, the eigenvectors of each level
+//! are prolonged to the next finer one and refined there by LOBPCG. From random vectors a crowded spectrum needs hundreds
+//! of products, most of them for the smooth shape of the eigenvectors, which a graph of a few thousand aggregates shows as
+//! well. The levels below the graph cost about a third of it. Accuracy does not depend on the hierarchy: residuals on the
+//! graph itself decide, and a block that has not converged starts the block Krylov solver.
 
 use rayon::prelude::*;
 
-use super::isolated_groups::pockets;
-use super::lobpcg::polish;
-use super::v_cycle::Cycle;
-use crate::affinity::Affinity;
-use crate::eigen::block_krylov::{Begun, Wanted};
+use super::isolated_groups::isolated_groups;
+use super::lobpcg::{Refinement, refine};
+use super::v_cycle::VCycle;
+use crate::eigen::block_krylov::{ConvergedValues, EigenRequest, InitialBlock};
 use crate::eigen::dense;
-use crate::eigen::operator::Operator;
-use crate::eigen::orthonormal::Fresh;
+use crate::eigen::operator::NormalizedAffinity;
+use crate::eigen::orthonormal::RandomColumns;
 use crate::eigen::tall_skinny::{CHUNK, scale_rows};
 use crate::error::Result;
-use crate::graph::{Grouped, SparseAffinity};
+use crate::graph::{Aggregation, SparseAffinity};
 use crate::observe::{Observer, check};
 
-/// Below this many points a search from random vectors is quick enough.
-const FROM: usize = 4_000;
-/// Graphs with more pairs a point do not crowd, and those of their groups would be hardly smaller.
-const PAIRS_A_POINT: usize = 100;
-/// The lowest rung has at most so many points and is solved densely.
-const DENSE: usize = 300;
-/// Residuals on the rungs below as a share of the spread of the block's eigenvalues: below what a rung differs from the
-/// next one.
-const ROUGH: f64 = 1e-2;
-/// Most steps on the rungs below, where a vector that only just shows is not worth more, and on the graph itself.
-const STEPS: usize = 4;
-const LAST_STEPS: usize = 40;
+/// Smallest number of points for which a hierarchy saves time.
+const MIN_POINTS: usize = 4_000;
+/// Largest average number of pairs a point. Denser graphs have no crowded spectrum and coarsen badly.
+const MAX_PAIRS_PER_POINT: usize = 100;
+/// Largest number of points of the coarsest level, which is solved densely.
+const COARSEST_POINTS: usize = 300;
+/// [`EigenRequest::spread_fraction`] on coarse levels: below the difference between neighbouring levels.
+const COARSE_SPREAD_FRACTION: f64 = 1e-2;
+/// LOBPCG iterations on a coarse level; more do not improve the start of the next level.
+const COARSE_ITERATIONS: usize = 4;
+/// LOBPCG iterations on the graph itself.
+const FINE_ITERATIONS: usize = 40;
 
-/// Start vectors; `None` for a small or a dense graph.
-pub(crate) fn start(
+/// The start block; `None` for a small or a dense graph.
+pub(crate) fn initial_block(
     graph: &SparseAffinity,
-    operator: &Operator,
-    wanted: &Wanted,
+    operator: &NormalizedAffinity,
+    request: &EigenRequest,
     observer: &dyn Observer,
-) -> Result<Option<Begun>> {
-    if operator.n() < FROM || graph.indices().len() > PAIRS_A_POINT * operator.n() {
+) -> Result<Option<InitialBlock>> {
+    if operator.n() < MIN_POINTS || graph.indices().len() > MAX_PAIRS_PER_POINT * operator.n() {
         return Ok(None);
     }
-    climb(graph, operator, wanted, observer)
+    nested_iteration(graph, operator, request, observer)
 }
 
-/// Down to a small graph and up again.
-fn climb(
-    graph: &SparseAffinity,
-    operator: &Operator,
-    wanted: &Wanted,
-    observer: &dyn Observer,
-) -> Result<Option<Begun>> {
-    let mut rungs: Vec<Grouped> = Vec::new();
+/// The levels below `graph`, finest first; `None` when coarsening stalls.
+fn hierarchy(graph: &SparseAffinity, observer: &dyn Observer) -> Result<Option<Vec<Aggregation>>> {
+    let mut levels: Vec<Aggregation> = Vec::new();
     loop {
-        let last = rungs.last().map_or(graph, |rung| &rung.graph);
-        if last.n() <= DENSE {
-            break;
+        let finest = levels.last().map_or(graph, |level| &level.graph);
+        if finest.n() <= COARSEST_POINTS {
+            return Ok(Some(levels));
         }
-        let next = last.grouped(observer);
         check(observer)?;
-        // A graph in one piece has at most half as many groups; of any other nothing is promised.
-        if next.graph.n() * 4 > last.n() * 3 {
+        let next = finest.aggregate(observer)?;
+        // A connected graph has at most half as many aggregates; a disconnected one may have more.
+        if next.graph.n() * 4 > finest.n() * 3 {
             return Ok(None);
         }
-        rungs.push(next);
+        levels.push(next);
     }
-    let width = wanted.width();
-    let rough = Wanted { tolerance: 1.0, resolved: ROUGH, ..*wanted };
-    let mut fresh = Fresh::new(wanted.seed ^ 1);
-    let mut start: Vec<f64> = Vec::new();
+}
+
+/// Solves the coarsest level densely and refines the eigenvectors from level to level.
+fn nested_iteration(
+    graph: &SparseAffinity,
+    operator: &NormalizedAffinity,
+    request: &EigenRequest,
+    observer: &dyn Observer,
+) -> Result<Option<InitialBlock>> {
+    let Some(levels) = hierarchy(graph, observer)? else { return Ok(None) };
+    let width = request.width();
+    let rough = EigenRequest { tolerance: 1.0, spread_fraction: COARSE_SPREAD_FRACTION, ..*request };
+    let mut random = RandomColumns::new(request.seed ^ 1);
+    let mut vectors: Vec<f64> = Vec::new();
     let mut columns = 0;
     let (mut products, mut converged) = (0, None);
-    for at in (0..=rungs.len()).rev() {
-        let this = if at == 0 { graph } else { &rungs[at - 1].graph };
+    // Between the levels the vectors are in the variables of the random walk, which prolong without scaling.
+    for at in (0..=levels.len()).rev() {
+        let level = if at == 0 { graph } else { &levels[at - 1].graph };
         let own;
-        let watched;
         let operator = if at == 0 {
             operator
         } else {
-            watched = this.watched(observer);
-            own = Operator::new(watched.as_deref().unwrap_or(this))?;
+            own = NormalizedAffinity::new(level, observer)?;
             &own
         };
-        if let Some(below) = rungs.get(at) {
-            start = carried(&start, columns, &below.group_of);
+        if let Some(coarse) = levels.get(at) {
+            vectors = prolonged(&vectors, columns, &coarse.aggregates.of);
             if operator.n() >= 4 * width {
-                start = widened(start, columns, width, &mut fresh);
+                vectors = widened(vectors, columns, width, &mut random);
                 columns = width;
-                scale_rows(&mut start, columns, |i| operator.degrees()[i].sqrt());
-                let how = if at == 0 { (wanted, LAST_STEPS) } else { (&rough, STEPS) };
-                let mut cycle = Cycle::new(this, &rungs[at..], width, observer)?;
-                let pockets = pockets(this, below, width);
-                let done = polish(operator, &mut cycle, (&mut start, &pockets), how, &mut fresh, observer)?;
-                (products, converged) = (done.products, done.converged.map(|worst| (done.values, worst)));
-                scale_rows(&mut start, columns, |i| operator.inverse_root(i));
+                scale_rows(&mut vectors, columns, |i| operator.degrees()[i].sqrt());
+                let mut cycle = VCycle::new(level, &levels[at..], width, observer)?;
+                let isolated_groups = isolated_groups(level, coarse, width, observer)?;
+                let (request, max_iterations) =
+                    if at == 0 { (request, FINE_ITERATIONS) } else { (&rough, COARSE_ITERATIONS) };
+                let refinement =
+                    Refinement { request, max_iterations, isolated_groups: &isolated_groups };
+                let refined =
+                    refine(operator, &mut cycle, &mut vectors, &refinement, &mut random, observer)?;
+                products = refined.products;
+                let values = refined.values;
+                converged = refined.converged.map(|residual| ConvergedValues { values, residual });
+                scale_rows(&mut vectors, columns, |i| operator.inverse_root(i));
             }
         } else {
             columns = width.min(operator.n());
-            start = dense::largest(operator, columns, observer)?.vectors;
-            scale_rows(&mut start, columns, |i| operator.inverse_root(i));
+            vectors = dense::largest(operator, columns, observer)?.vectors;
+            scale_rows(&mut vectors, columns, |i| operator.inverse_root(i));
         }
     }
-    scale_rows(&mut start, columns, |i| operator.degrees()[i].sqrt());
-    Ok(Some(Begun { vectors: start, columns, products, converged }))
+    scale_rows(&mut vectors, columns, |i| operator.degrees()[i].sqrt());
+    Ok(Some(InitialBlock { vectors, columns, products, converged }))
 }
 
-/// Every point gets the numbers of its group.
-fn carried(z: &[f64], columns: usize, group_of: &[u32]) -> Vec<f64> {
-    let mut out = vec![0.0; group_of.len() * columns];
-    out.par_chunks_mut(CHUNK * columns).zip(group_of.par_chunks(CHUNK)).for_each(|(rows, groups)| {
-        for (row, group) in rows.chunks_exact_mut(columns).zip(groups) {
-            row.copy_from_slice(&z[*group as usize * columns..][..columns]);
+/// Piecewise constant prolongation: every point receives the row of its aggregate.
+fn prolonged(z: &[f64], columns: usize, aggregate_of: &[u32]) -> Vec<f64> {
+    let mut out = vec![0.0; aggregate_of.len() * columns];
+    out.par_chunks_mut(CHUNK * columns).zip(aggregate_of.par_chunks(CHUNK)).for_each(|(rows, aggregates)| {
+        for (row, aggregate) in rows.chunks_exact_mut(columns).zip(aggregates) {
+            row.copy_from_slice(&z[*aggregate as usize * columns..][..columns]);
         }
     });
     out
 }
 
-/// Random vectors for the columns that are missing, and always for the last: what the groups hide must be found.
-fn widened(z: Vec<f64>, columns: usize, width: usize, fresh: &mut Fresh) -> Vec<f64> {
+/// Fills up to `width` columns with random ones. The last is always random, to find what the coarse levels cannot show.
+fn widened(z: Vec<f64>, columns: usize, width: usize, random: &mut RandomColumns) -> Vec<f64> {
     let rows = z.len() / columns;
     let mut out = vec![0.0; rows * width];
     let kept = columns.min(width - 1);
-    let random: Vec<usize> = (kept..width).collect();
-    fresh.fill(&mut out, width, &random);
+    random.fill(&mut out, width, &(kept..width).collect::<Vec<_>>());
     for (row, from) in out.chunks_exact_mut(width).zip(z.chunks_exact(columns)) {
         row[..kept].copy_from_slice(&from[..kept]);
     }
@@ -140,7 +148,7 @@ mod tests {
     use crate::observe::Silent;
     use crate::random::{Purpose, Stream};
 
-    /// A graph of the pairs that `edges` lists with their weights.
+    /// A graph from weighted edges.
     fn graph(n: usize, edges: &[(usize, usize, f64)]) -> SparseAffinity {
         let mut rows = vec![std::collections::BTreeMap::new(); n];
         for &(i, j, w) in edges {
@@ -157,19 +165,19 @@ mod tests {
         SparseAffinity::new(0.0, indptr, indices, Weights::Values(values)).unwrap()
     }
 
-    /// Rings of equal weights, each hooked to the next one.
-    fn rings(count: usize, length: usize, hook: f64) -> SparseAffinity {
+    /// Rings of equal weights, each joined to the next by an edge of weight `bridge`.
+    fn rings(count: usize, length: usize, bridge: f64) -> SparseAffinity {
         let mut edges = Vec::new();
         for r in 0..count {
             edges.extend((0..length).map(|i| (r * length + i, r * length + (i + 1) % length, 1.0)));
             if r > 0 {
-                edges.push((r * length - 1, r * length, hook));
+                edges.push((r * length - 1, r * length, bridge));
             }
         }
         graph(count * length, &edges)
     }
 
-    /// Blobs with random pairs of random weights, few of them between blobs.
+    /// Groups with random edges of random weights, and a few weak edges between groups.
     fn blobs(count: usize, size: usize, seed: u64) -> SparseAffinity {
         let mut stream = Stream::new(seed, Purpose::Shapes, 0, 0);
         let mut edges = Vec::new();
@@ -189,27 +197,27 @@ mod tests {
         graph(count * size, &edges)
     }
 
-    /// So few products that only a good start can do with them.
-    fn wanted(pairs: usize) -> Wanted<'static> {
-        Wanted {
+    /// A request with so few products that it converges only from good start vectors.
+    fn request(pairs: usize) -> EigenRequest<'static> {
+        EigenRequest {
             pairs,
             guards: 4,
             tolerance: 1e-7,
             max_iterations: 9,
             seed: 1,
             start: None,
-            resolved: block_krylov::RESOLVED,
+            spread_fraction: block_krylov::SPREAD_FRACTION,
             angle: 0.0,
         }
     }
 
-    /// The residual of the best vectors within the start, and its Ritz values, against all eigenvalues.
-    fn compare(graph: &SparseAffinity, k: usize, by: f64) {
-        let operator = Operator::new(graph).unwrap();
-        let wanted = wanted(k);
-        let begun = climb(graph, &operator, &wanted, &Silent).unwrap().unwrap();
-        let before = begun.products;
-        let found = block_krylov::largest(&operator, &wanted, Some(begun), &Silent).unwrap();
+    /// Compares the eigenvalues from the start block with those of the dense solver.
+    fn converges_to_dense(graph: &SparseAffinity, k: usize, by: f64) {
+        let operator = NormalizedAffinity::new(graph, &Silent).unwrap();
+        let request = request(k);
+        let initial = nested_iteration(graph, &operator, &request, &Silent).unwrap().unwrap();
+        let before = initial.products;
+        let found = block_krylov::largest(&operator, &request, Some(initial), &Silent).unwrap();
         let truth = dense::largest(&operator, k, &Silent).unwrap();
         for (a, b) in found.values.iter().zip(&truth.values) {
             assert!((a - b).abs() < by, "{:?} instead of {:?}", found.values, truth.values);
@@ -218,27 +226,27 @@ mod tests {
     }
 
     #[test]
-    fn the_climb_ends_at_the_eigenvectors() {
+    fn nested_iteration_converges_to_the_dense_eigenvalues() {
         for seed in 0..4 {
-            compare(&blobs(5, 200, seed), 5, 1e-10);
+            converges_to_dense(&blobs(5, 200, seed), 5, 1e-10);
         }
-        compare(&blobs(12, 60, 9), 7, 1e-10);
+        converges_to_dense(&blobs(12, 60, 9), 7, 1e-10);
     }
 
     #[test]
-    fn equal_weights_and_repeated_eigenvalues() {
-        // Every ring has its eigenvalues twice, and all rings have the same ones.
-        compare(&rings(1, 700, 1.0), 5, 1e-10);
-        compare(&rings(3, 400, 1e-3), 3, 1e-10);
-        compare(&rings(3, 400, 1e-9), 3, 1e-10);
+    fn nested_iteration_finds_repeated_eigenvalues() {
+        // A ring has each eigenvalue twice, and equal rings share theirs.
+        converges_to_dense(&rings(1, 700, 1.0), 5, 1e-10);
+        converges_to_dense(&rings(3, 400, 1e-3), 3, 1e-10);
+        converges_to_dense(&rings(3, 400, 1e-9), 3, 1e-10);
     }
 
     #[test]
-    fn a_star_is_one_group() {
+    fn a_star_that_coarsens_to_one_point_gives_finite_vectors() {
         let star = graph(500, &(1..500).map(|i| (0, i, 1.0)).collect::<Vec<_>>());
-        let operator = Operator::new(&star).unwrap();
-        let wanted = wanted(2);
-        let Begun { vectors, columns, .. } = climb(&star, &operator, &wanted, &Silent).unwrap().unwrap();
+        let operator = NormalizedAffinity::new(&star, &Silent).unwrap();
+        let initial = nested_iteration(&star, &operator, &request(2), &Silent).unwrap().unwrap();
+        let InitialBlock { vectors, columns, .. } = initial;
         assert!(vectors.len() == 500 * columns && vectors.iter().all(|v| v.is_finite()));
     }
 }

@@ -1,18 +1,26 @@
-//! Points that are nearly cut off from their graph: the vectors a start from the graph of the groups cannot know of.
+//! Isolated groups: small sets of points with nearly all their weight among themselves.
 //!
-//! Two rows that share the same shallow leaves have almost all of their weight with each other. Such a pocket is an
-//! eigenvector of its own among the largest, zero nearly everywhere, and one that the next smaller graph has
-//! lost: there its points are one among others of a larger group. Left to a random vector it takes longer to find than all
-//! other eigenvectors together. The share of its weight that a point or a group has with itself is the Rayleigh quotient of
-//! the vector that is constant on it, so the pockets worth trying are those with the largest share.
+//! The indicator of such a set is close to one of the largest eigenvectors, and it is zero nearly everywhere. The coarse
+//! graph cannot represent it when the points are part of a larger aggregate, and a random vector takes longer to find it
+//! than all other eigenvectors together. The Rayleigh quotient of an indicator is the share of weight that the set has
+//! within itself, so the points and aggregates with the largest shares are tried as extra start vectors.
 
-use crate::graph::{Grouped, SparseAffinity};
+use crate::error::Result;
+use crate::graph::{Aggregation, SparseAffinity};
+use crate::observe::{Observer, check};
 
-/// The points of each of the `count` points or groups of points that keep most of their weight to themselves.
-pub(crate) fn pockets(graph: &SparseAffinity, groups: &Grouped, count: usize) -> Vec<Vec<u32>> {
-    let first_point = groups.graph.n();
-    let mut shares = groups.graph.own_shares();
-    shares.extend(graph.own_shares());
+/// The `count` points and aggregates of points with the largest share of weight within themselves.
+pub(crate) fn isolated_groups(
+    graph: &SparseAffinity,
+    coarse: &Aggregation,
+    count: usize,
+    observer: &dyn Observer,
+) -> Result<Vec<Vec<u32>>> {
+    check(observer)?;
+    // Aggregates first, then single points.
+    let aggregates = coarse.graph.n();
+    let mut shares = coarse.graph.diagonal_shares();
+    shares.extend(graph.diagonal_shares());
     let order = |a: &usize, b: &usize| shares[*b].total_cmp(&shares[*a]).then(a.cmp(b));
     let mut all: Vec<usize> = (0..shares.len()).filter(|at| shares[*at] > 0.0).collect();
     if count < all.len() {
@@ -20,11 +28,11 @@ pub(crate) fn pockets(graph: &SparseAffinity, groups: &Grouped, count: usize) ->
         all.truncate(count);
     }
     all.sort_unstable_by(order);
-    let points = |at: usize| match at.checked_sub(first_point) {
+    let points = |at: usize| match at.checked_sub(aggregates) {
         Some(point) => vec![point as u32],
-        None => groups.members[groups.starts[at] as usize..groups.starts[at + 1] as usize].to_vec(),
+        None => coarse.aggregates.members(at).to_vec(),
     };
-    all.into_iter().map(points).collect()
+    Ok(all.into_iter().map(points).collect())
 }
 
 #[cfg(test)]
@@ -34,8 +42,8 @@ mod tests {
     use crate::observe::Silent;
 
     #[test]
-    fn a_pair_with_weak_ties_comes_first() {
-        // A ring of ten equal pairs of neighbours, and two points that hold to each other by its side.
+    fn a_weakly_attached_pair_is_the_most_isolated() {
+        // A ring of ten points, and a pair that is attached to it by a small weight.
         let mut rows: Vec<Vec<(u32, f64)>> =
             (0..10).map(|i| vec![((i + 1) % 10, 1.0), ((i + 9) % 10, 1.0)]).collect();
         rows[3].push((10, 0.01));
@@ -50,10 +58,10 @@ mod tests {
             indptr.push(indices.len());
         }
         let graph = SparseAffinity::new(0.0, indptr, indices, Weights::Values(values)).unwrap();
-        let groups = graph.grouped(&Silent);
-        let found = pockets(&graph, &groups, 2);
+        let coarse = graph.aggregate(&Silent).unwrap();
+        let found = isolated_groups(&graph, &coarse, 2, &Silent).unwrap();
         assert_eq!((found.len(), &found[0]), (2, &vec![10, 11]));
-        // Single points of this graph have no weight with themselves, so no more than its groups can be named.
-        assert_eq!(pockets(&graph, &groups, 100).len(), groups.graph.n());
+        // Single points of this graph have no weight on the diagonal, so only the aggregates qualify.
+        assert_eq!(isolated_groups(&graph, &coarse, 100, &Silent).unwrap().len(), coarse.graph.n());
     }
 }

@@ -1,8 +1,11 @@
-//! Aggregation multigrid on similarity graphs.
+//! Aggregation multigrid on similarity graphs: nested iteration for start vectors, with LOBPCG on every level.
+//!
+//! References: Brandt, Multi-level adaptive solutions (1977); Notay, ETNA 37 (2010); Livne and Brandt, LAMG, SIAM J. Sci.
+//! Comput. 34(4) (2012); Knyazev, LOBPCG, SIAM J. Sci. Comput. 23(2) (2001).
 
 mod hierarchy;
 mod isolated_groups;
 mod lobpcg;
 mod v_cycle;
 
-pub(crate) use hierarchy::start;
+pub(crate) use hierarchy::initial_block;

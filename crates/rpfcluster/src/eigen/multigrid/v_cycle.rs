@@ -1,79 +1,79 @@
-//! Multigrid on a graph and the graphs of its groups: an approximate solution of `(1 - P) z = c`.
+//! A multigrid V-cycle without pre-smoothing on an aggregation hierarchy: an approximate solution of `(1 - P) z = c`.
 //!
-//! Errors that change from point to point are smoothed away by a few products with the graph itself; what is left is
-//! nearly the same all over a group and is solved for on the graph of the groups, and so on down to a few hundred
-//! points, which are solved densely. It only has to point the eigen-solver where to look, so single precision will do.
+//! Piecewise constant restriction and prolongation with over-correction (Braess, Computing 55, 1995), a Chebyshev smoother
+//! on the way up, a dense pseudo-inverse on the coarsest level. The cycle preconditions [`lobpcg`](super::lobpcg), so single
+//! precision is enough. Costs 5 products on each level; the levels together have about 4/3 of the graph's pairs.
 
 use rayon::prelude::*;
 
-use crate::affinity::Affinity;
-use crate::eigen::dense::symmetric;
+use crate::eigen::NormalizedAffinity;
+use crate::eigen::dense::{SymmetricEigen, symmetric};
 use crate::eigen::tall_skinny::CHUNK;
 use crate::error::Result;
-use crate::graph::{Grouped, SparseAffinity, Step};
+use crate::graph::{Aggregation, ChebyshevStep, SparseAffinity};
 use crate::observe::{Observer, check};
 
 /// Products of one smoothing.
-const PRODUCTS: usize = 5;
-/// Eigenvalues of `1 - P` from which on an error is left to the smoothing.
-const ROUGH: f32 = 0.12;
-/// Group by group constant corrections are too short by about this factor.
-const LONGER: f32 = 1.5;
-/// Directions of the dense solution with a smaller eigenvalue than this are those of the constant.
-const NOTHING: f64 = 1e-10;
+const SMOOTHING_STEPS: usize = 5;
+/// Lower end of the eigenvalues of `1 - P` that the smoother damps; errors below are left to the coarse levels.
+const SMOOTHED_FROM: f32 = 0.12;
+/// Over-correction: piecewise constant corrections are too small by about this factor.
+const OVER_CORRECTION: f32 = 1.5;
+/// Eigenvalues of `1 - P` below this belong to the constant vector, the null space of the coarsest level.
+const NULL_SPACE: f64 = 1e-10;
 
-/// One graph with the vectors that pass through it.
+/// One graph of the hierarchy and the vectors of the cycle on it.
 struct Level<'a> {
     graph: &'a SparseAffinity,
-    /// The groups that make the next graph.
-    groups: Option<&'a Grouped>,
+    /// The aggregation that leads to the next coarser level.
+    coarse: Option<&'a Aggregation>,
     degrees: Vec<f32>,
-    inverse: Vec<f32>,
-    /// `1 - P` has no larger eigenvalue.
-    top: f32,
+    inverse_degrees: Vec<f32>,
+    /// An upper bound of the eigenvalues of `1 - P`.
+    upper_bound: f32,
     c: Vec<f32>,
     z: Vec<f32>,
-    old: Vec<f32>,
+    previous: Vec<f32>,
 }
 
-/// The graphs from one on down.
-pub(crate) struct Cycle<'a> {
+/// The levels from one graph to the coarsest.
+pub(crate) struct VCycle<'a> {
     levels: Vec<Level<'a>>,
-    /// The dense solution on the last: takes `D c` to `z`.
-    last: Vec<f32>,
+    /// The solution operator of the coarsest level: takes `D c` to `z`.
+    coarsest: Vec<f32>,
 }
 
-impl<'a> Cycle<'a> {
-    /// For blocks of at most `width` vectors on `graph`; `below` are its groups, theirs, and so on.
+impl<'a> VCycle<'a> {
+    /// For blocks of at most `width` vectors on `graph`; `coarser` are the levels below it, finest first.
     pub fn new(
         graph: &'a SparseAffinity,
-        below: &'a [Grouped],
+        coarser: &'a [Aggregation],
         width: usize,
         observer: &dyn Observer,
     ) -> Result<Self> {
-        let graphs = std::iter::once(graph).chain(below.iter().map(|g| &g.graph));
-        let groups = below.iter().map(Some).chain(std::iter::once(None));
-        let mut levels = Vec::with_capacity(below.len() + 1);
-        for (graph, groups) in graphs.zip(groups) {
-            check(observer)?;
-            let degrees: Vec<f32> = graph.degrees().iter().map(|d| *d as f32).collect();
-            let inverse = degrees.iter().map(|d| if *d > 0.0 { 1.0 / d } else { 0.0 }).collect();
-            let length = graph.n() * width;
-            let room = || vec![0.0; length];
-            let top = (1.0 - graph.lower_bound()).clamp(2.0 * f64::from(ROUGH), 2.0) as f32;
-            levels.push(Level { graph, groups, degrees, inverse, top, c: room(), z: room(), old: room() });
+        let graphs = std::iter::once(graph).chain(coarser.iter().map(|level| &level.graph));
+        let aggregations = coarser.iter().map(Some).chain(std::iter::once(None));
+        let mut levels = Vec::with_capacity(coarser.len() + 1);
+        for (graph, coarse) in graphs.zip(aggregations) {
+            let degrees: Vec<f32> = graph.degrees(observer)?.iter().map(|d| *d as f32).collect();
+            let inverse_degrees = degrees.iter().map(|d| if *d > 0.0 { 1.0 / d } else { 0.0 }).collect();
+            let zeros = || vec![0.0; graph.n() * width];
+            let upper_bound =
+                (1.0 - graph.lower_bound(observer)?).clamp(2.0 * f64::from(SMOOTHED_FROM), 2.0) as f32;
+            let (c, z, previous) = (zeros(), zeros(), zeros());
+            levels.push(Level { graph, coarse, degrees, inverse_degrees, upper_bound, c, z, previous });
         }
-        let last = pseudo_inverse(levels[levels.len() - 1].graph)?;
-        Ok(Cycle { levels, last })
+        let coarsest = pseudo_inverse(levels[levels.len() - 1].graph, observer)?;
+        Ok(VCycle { levels, coarsest })
     }
 
-    /// Where the right side of the first graph goes, for `b` vectors.
-    pub fn right_side(&mut self, b: usize) -> &mut [f32] {
+    /// The right-hand side on the finest level, for `b` vectors.
+    pub fn right_hand_side(&mut self, b: usize) -> &mut [f32] {
         let n = self.levels[0].graph.n();
         &mut self.levels[0].c[..n * b]
     }
 
-    /// The approximate solution.
+    /// One cycle from a zero start; returns the approximate solution.
     pub fn solve(&mut self, b: usize, observer: &dyn Observer) -> Result<&[f32]> {
         let deepest = self.levels.len() - 1;
         for at in 0..deepest {
@@ -81,33 +81,29 @@ impl<'a> Cycle<'a> {
             let (upper, lower) = self.levels.split_at_mut(at + 1);
             upper[at].restrict(&mut lower[0], b);
         }
-        let level = &mut self.levels[deepest];
-        solve_last(level, &self.last, b);
+        solve_coarsest(&mut self.levels[deepest], &self.coarsest, b);
         for at in (0..deepest).rev() {
             check(observer)?;
             let (upper, lower) = self.levels.split_at_mut(at + 1);
             upper[at].prolong(&lower[0], b);
-            upper[at].smooth(b, observer);
+            upper[at].smooth(b, observer)?;
         }
-        check(observer)?;
         let level = &self.levels[0];
         Ok(&level.z[..level.graph.n() * b])
     }
 }
 
 impl Level<'_> {
-    /// The right side of the groups: the weighted means of their points'.
+    /// The right-hand side of the next coarser level: the degree-weighted mean over each aggregate.
     fn restrict(&self, lower: &mut Level, b: usize) {
-        let Some(groups) = self.groups else { return };
+        let Some(coarse) = self.coarse else { return };
         let n = lower.graph.n();
-        let inverse = &lower.inverse;
+        let inverse = &lower.inverse_degrees;
         lower.c[..n * b].par_chunks_mut(CHUNK * b).enumerate().for_each(|(chunk, rows)| {
-            for (group, row) in (chunk * CHUNK..).zip(rows.chunks_exact_mut(b)) {
+            for (aggregate, row) in (chunk * CHUNK..).zip(rows.chunks_exact_mut(b)) {
                 row.fill(0.0);
-                for &point in
-                    &groups.members[groups.starts[group] as usize..groups.starts[group + 1] as usize]
-                {
-                    let weight = self.degrees[point as usize] * inverse[group];
+                for &point in coarse.aggregates.members(aggregate) {
+                    let weight = self.degrees[point as usize] * inverse[aggregate];
                     for (sum, c) in row.iter_mut().zip(&self.c[point as usize * b..][..b]) {
                         *sum += weight * c;
                     }
@@ -116,43 +112,44 @@ impl Level<'_> {
         });
     }
 
-    /// Begins at the solution of the groups.
+    /// Starts from the over-corrected solution of the next coarser level.
     fn prolong(&mut self, lower: &Level, b: usize) {
-        let Some(groups) = self.groups else { return };
+        let Some(coarse) = self.coarse else { return };
         let n = self.graph.n();
-        self.z[..n * b].par_chunks_mut(CHUNK * b).zip(groups.group_of.par_chunks(CHUNK)).for_each(
-            |(rows, groups)| {
-                for (row, group) in rows.chunks_exact_mut(b).zip(groups) {
-                    for (z, from) in row.iter_mut().zip(&lower.z[*group as usize * b..][..b]) {
-                        *z = LONGER * from;
+        self.z[..n * b].par_chunks_mut(CHUNK * b).zip(coarse.aggregates.of.par_chunks(CHUNK)).for_each(
+            |(rows, aggregates)| {
+                for (row, aggregate) in rows.chunks_exact_mut(b).zip(aggregates) {
+                    for (z, from) in row.iter_mut().zip(&lower.z[*aggregate as usize * b..][..b]) {
+                        *z = OVER_CORRECTION * from;
                     }
                 }
             },
         );
     }
 
-    /// Chebyshev's iteration for the eigenvalues from [`ROUGH`] on.
-    fn smooth(&mut self, b: usize, observer: &dyn Observer) {
+    /// Chebyshev iteration on the eigenvalues of `1 - P` from [`SMOOTHED_FROM`] to the upper bound.
+    fn smooth(&mut self, b: usize, observer: &dyn Observer) -> Result<()> {
         let length = self.graph.n() * b;
-        let (middle, half) = ((self.top + ROUGH) / 2.0, (self.top - ROUGH) / 2.0);
+        let (middle, half) = ((self.upper_bound + SMOOTHED_FROM) / 2.0, (self.upper_bound - SMOOTHED_FROM) / 2.0);
         let (mut alpha, mut beta, mut rho) = (0.0, 1.0 / middle, half / middle);
-        self.old[..length].fill(0.0);
-        for _ in 0..PRODUCTS {
+        self.previous[..length].fill(0.0);
+        for _ in 0..SMOOTHING_STEPS {
             let (c, z) = (&self.c[..length], &self.z[..length]);
-            let step = Step { b, alpha, beta, inverse: &self.inverse, c, z };
-            self.graph.smooth(&step, &mut self.old[..length], observer);
-            std::mem::swap(&mut self.z, &mut self.old);
+            let step = ChebyshevStep { b, alpha, beta, inverse_degrees: &self.inverse_degrees, c, z };
+            self.graph.smooth(&step, &mut self.previous[..length], observer)?;
+            std::mem::swap(&mut self.z, &mut self.previous);
             let next = 1.0 / (2.0 * middle / half - rho);
             (alpha, beta) = (next * rho, 2.0 * next / half);
             rho = next;
         }
+        Ok(())
     }
 }
 
-/// `z = last D c`, dense.
-fn solve_last(level: &mut Level, last: &[f32], b: usize) {
+/// `z = coarsest D c`, dense.
+fn solve_coarsest(level: &mut Level, coarsest: &[f32], b: usize) {
     let n = level.graph.n();
-    for (row, weights) in level.z.chunks_exact_mut(b).zip(last.chunks_exact(n)) {
+    for (row, weights) in level.z.chunks_exact_mut(b).zip(coarsest.chunks_exact(n)) {
         row.fill(0.0);
         for ((w, d), c) in weights.iter().zip(&level.degrees).zip(level.c.chunks_exact(b)) {
             for (z, c) in row.iter_mut().zip(c) {
@@ -163,14 +160,14 @@ fn solve_last(level: &mut Level, last: &[f32], b: usize) {
 }
 
 /// The pseudo-inverse of `D - A`.
-fn pseudo_inverse(graph: &SparseAffinity) -> Result<Vec<f32>> {
-    let operator = crate::eigen::Operator::new(graph)?;
+fn pseudo_inverse(graph: &SparseAffinity, observer: &dyn Observer) -> Result<Vec<f32>> {
+    let operator = NormalizedAffinity::new(graph, observer)?;
     let n = operator.n();
-    let (values, vectors) = symmetric(&operator.matrix(), n)?;
+    let SymmetricEigen { values, vectors } = symmetric(operator.matrix(observer)?, n, observer)?;
     let mut out = vec![0.0f32; n * n];
     out.par_chunks_mut(n).enumerate().for_each(|(i, row)| {
         let mut sums = vec![0.0; n];
-        for (j, value) in values.iter().enumerate().filter(|(_, v)| 1.0 - **v > NOTHING) {
+        for (j, value) in values.iter().enumerate().filter(|(_, v)| 1.0 - **v > NULL_SPACE) {
             let scale = vectors[i * n + j] / (1.0 - value);
             for (k, sum) in sums.iter_mut().enumerate() {
                 *sum += scale * vectors[k * n + j];
