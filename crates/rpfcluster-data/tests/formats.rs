@@ -5,8 +5,8 @@ use std::io::Cursor;
 
 use rpfcluster_data::write::{self, Csr};
 use rpfcluster_data::{
-    Format, Frame, Prepare, ReadOptions, Similarity, Values, read_frame, read_frame_bytes, read_labels,
-    read_similarity, read_similarity_bytes,
+    Format, Frame, Prepare, ReadOptions, Similarity, Values, read_frame_bytes, read_labels, read_similarity,
+    read_similarity_bytes,
 };
 
 fn options(format: Format) -> ReadOptions {
@@ -214,6 +214,8 @@ fn appended_column_keeps_the_rest_of_the_file() {
 /// Parquet and Arrow as pyarrow writes them; fixtures/columnar.py made the files.
 #[cfg(all(feature = "arrow", feature = "parquet"))]
 mod columnar {
+    use rpfcluster_data::read_frame;
+
     use super::*;
 
     const MIXED: [(&str, &[u8]); 3] = [
