@@ -260,8 +260,8 @@ fn reference_agrees_at_very_large_and_very_small_scales() {
 
 #[test]
 fn reference_agrees_on_tree_batches_and_transposed_blocks() {
-    // More than twice the rows of a transposed block (1,512 of 64 f64 values, twice as many of f32): the upper levels are
-    // grown as a batch, the rest in transposed blocks. The unseen rows are several blocks.
+    // More than twice the rows of a transposed block (1,512 of 64 f64 values, twice as many of f32): the upper levels
+    // are grown as a batch, the rest in transposed blocks. The unseen rows are several blocks.
     let (values, unseen) = (normals(5000, 64, 5), normals(4000, 64, 6));
     let params = ForestParams { trees: 3, min_node: 200, seed: 4, ..Default::default() };
     agree(&values, &unseen, 64, &params);

@@ -45,6 +45,7 @@ pub(crate) struct Job<'a, R: Real> {
 }
 
 /// The buffers of one thread.
+#[derive(Default)]
 pub(crate) struct Scratch<R> {
     projections: Vec<R>,
     /// A copy of the projections, reordered for the median.
@@ -56,21 +57,6 @@ pub(crate) struct Scratch<R> {
     cutter: NodeCutter<R>,
     /// Projections of the trees of a batch.
     pub batch: Vec<Projections<R>>,
-}
-
-impl<R: Real> Default for Scratch<R> {
-    fn default() -> Self {
-        Scratch {
-            projections: Vec::new(),
-            median: Vec::new(),
-            buffer: PartitionBuffer::default(),
-            direction: DirectionVector::default(),
-            block: TransposedBlock::default(),
-            sums: Vec::new(),
-            cutter: NodeCutter::default(),
-            batch: Vec::new(),
-        }
-    }
 }
 
 /// The upper levels of a tree: the nodes grown so far, and the rows they have partitioned.

@@ -193,12 +193,12 @@ impl Forest {
         observer: &dyn Observer,
     ) -> Result<LeafIds> {
         let stage = StageGuard::begin(observer, Stage::Route, self.trees.len() as u64);
-        let unseen = route::Unseen::new(rows, n, self);
+        let routed = route::RoutedRows::new(rows, n, self);
         let mut ids = vec![0u32; n * self.trees.len()];
         ids.par_chunks_exact_mut(n).enumerate().with_max_len(1).try_for_each_init(
-            route::RouteScratch::new,
+            route::RouteScratch::default,
             |scratch, (tree, leaves)| {
-                route::route_tree(self, tree, &unseen, scratch, leaves, observer)?;
+                route::route_tree(self, tree, &routed, scratch, leaves, observer)?;
                 stage.advance(1);
                 Ok(())
             },

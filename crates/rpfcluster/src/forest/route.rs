@@ -34,13 +34,13 @@ const CHECK_ROWS: usize = 64;
 const ROWS_PER_LEAF: usize = 16;
 
 /// The rows to be routed.
-pub(crate) struct Unseen<'a, R: Clone> {
+pub(crate) struct RoutedRows<'a, R: Clone> {
     rows: &'a RowStorage<'a, R>,
     /// The quantized rows, where quantized routing applies.
     quantized: Option<QuantizedRows>,
 }
 
-impl<'a, R: Real> Unseen<'a, R> {
+impl<'a, R: Real> RoutedRows<'a, R> {
     pub fn new(rows: &'a RowStorage<'a, R>, n: usize, forest: &Forest) -> Self {
         let d = forest.d;
         let quantized = match available() {
@@ -50,11 +50,12 @@ impl<'a, R: Real> Unseen<'a, R> {
             true if forest.params.direction == Direction::Sparse => None,
             true => QuantizedRows::covering(rows, n, d),
         };
-        Unseen { rows, quantized }
+        RoutedRows { rows, quantized }
     }
 }
 
 /// The buffers of one thread.
+#[derive(Default)]
 pub(crate) struct RouteScratch<R> {
     projections: Vec<R>,
     ids: Vec<u32>,
@@ -70,37 +71,20 @@ pub(crate) struct RouteScratch<R> {
     cutter: NodeCutter<R>,
 }
 
-impl<R: Real> RouteScratch<R> {
-    pub fn new() -> Self {
-        RouteScratch {
-            projections: Vec::new(),
-            ids: Vec::new(),
-            buffer: PartitionBuffer::default(),
-            direction: DirectionVector::default(),
-            block: TransposedBlock::default(),
-            kept: Vec::new(),
-            nodes: QuantizedTree::default(),
-            permutation: RowPermutation::default(),
-            sums: Vec::new(),
-            cutter: NodeCutter::default(),
-        }
-    }
-}
-
 /// Writes the leaf of every row in tree number `number` to `leaves`.
 pub(crate) fn route_tree<R: Real>(
     forest: &Forest,
     number: usize,
-    unseen: &Unseen<R>,
+    routed: &RoutedRows<R>,
     scratch: &mut RouteScratch<R>,
     leaves: &mut [u32],
     observer: &dyn Observer,
 ) -> Result<()> {
-    let (tree, rows, d) = (&forest.trees[number], unseen.rows, forest.d);
+    let (tree, rows, d) = (&forest.trees[number], routed.rows, forest.d);
     let mut source = DirectionSource::new(&forest.params, number, d, forest.exponent);
     let kept = tree.right.len() * d * size_of::<R>();
     let max_rows = TransposedBlock::max_rows(rows, d);
-    if let Some(quantized) = &unseen.quantized
+    if let Some(quantized) = &routed.quantized
         && max_rows > 0
         && kept <= MAX_KEPT
         && tree.right.len() <= NODES_PER_ROW * leaves.len()
@@ -117,7 +101,7 @@ pub(crate) fn route_tree<R: Real>(
     }
     let block_rows = (ROWS_PER_LEAF * tree.leaves()).clamp(max_rows, 8 * max_rows);
     if block_rows == 0 {
-        return route_in_place(tree, unseen, &mut source, scratch, leaves, observer);
+        return route_in_place(tree, routed, &mut source, scratch, leaves, observer);
     }
     scratch.kept.clear();
     if leaves.len() > block_rows && kept <= MAX_KEPT {
@@ -209,13 +193,13 @@ fn route_block<R: Real>(
 /// Routes all rows without copying them: for rows too wide for a transposed block, and sparse rows.
 fn route_in_place<R: Real>(
     tree: &Tree,
-    unseen: &Unseen<R>,
+    routed: &RoutedRows<R>,
     source: &mut DirectionSource,
     scratch: &mut RouteScratch<R>,
     leaves: &mut [u32],
     observer: &dyn Observer,
 ) -> Result<()> {
-    let (n, rows) = (leaves.len(), unseen.rows);
+    let (n, rows) = (leaves.len(), routed.rows);
     scratch.ids.clear();
     scratch.ids.extend(0..n as u32);
     scratch.projections.resize(n, R::default());
@@ -234,7 +218,7 @@ fn route_in_place<R: Real>(
         }
         source.draw(at.path, tree.draw_of(at.node), &mut scratch.direction);
         let (cut, direction): (R, _) = (tree.cuts.get(at.node as usize), &scratch.direction);
-        let approx = unseen
+        let approx = routed
             .quantized
             .as_ref()
             .and_then(|rows| Some((rows, QuantizedDirection::new(rows, direction, cut.to_f64())?)));

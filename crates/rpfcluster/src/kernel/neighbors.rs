@@ -1,4 +1,4 @@
-//! The k nearest rows by the kernel (top-k): most shared leaves first, ties to the lowest index, the row itself excluded.
+//! The k nearest rows by the kernel (top-k): most shared leaves first, ties to the lowest index, without the row itself.
 //!
 //! Selection by a moving lower bound on the count; exact. O(rows that share a leaf) time per row, 6 k bytes per row.
 
@@ -37,7 +37,8 @@ impl Neighbors {
         self.trees
     }
 
-    /// The neighbours of a row and the numbers of shared leaves, nearest first. Fewer than k where fewer rows share a leaf.
+    /// The neighbours of a row and their numbers of shared leaves, nearest first; fewer than k where fewer rows share a
+    /// leaf.
     pub fn row(&self, row: usize) -> (&[u32], &[u16]) {
         let indices = &self.indices[row * self.k..(row + 1) * self.k];
         let found = indices.iter().position(|&j| j == NONE).unwrap_or(self.k);

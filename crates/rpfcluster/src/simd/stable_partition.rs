@@ -17,15 +17,10 @@ pub(crate) struct RowBlock<'a, R> {
 }
 
 /// Holds the right side until the left one is complete.
+#[derive(Default)]
 pub(crate) struct PartitionBuffer<R> {
     ids: Vec<u32>,
     values: Vec<R>,
-}
-
-impl<R> Default for PartitionBuffer<R> {
-    fn default() -> Self {
-        PartitionBuffer { ids: Vec::new(), values: Vec::new() }
-    }
 }
 
 /// Rows that one vector store may write beyond the last row kept: a register of eight.

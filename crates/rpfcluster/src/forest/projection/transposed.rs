@@ -14,6 +14,7 @@ use crate::simd::stable_partition::{PartitionBuffer, RowBlock, partition};
 const WIDTH: usize = 8;
 
 /// Rows in column-major order.
+#[derive(Default)]
 pub(crate) struct TransposedBlock<R> {
     /// Columns of `stride` values; the last `WIDTH` of each are padding with unspecified content.
     values: Vec<R>,
@@ -23,19 +24,6 @@ pub(crate) struct TransposedBlock<R> {
     pub ids: Vec<u32>,
     projections: Vec<R>,
     buffer: PartitionBuffer<R>,
-}
-
-impl<R: Real> Default for TransposedBlock<R> {
-    fn default() -> Self {
-        TransposedBlock {
-            values: Vec::new(),
-            d: 0,
-            stride: 0,
-            ids: Vec::new(),
-            projections: Vec::new(),
-            buffer: PartitionBuffer::default(),
-        }
-    }
 }
 
 impl<R: Real> TransposedBlock<R> {

@@ -1,10 +1,10 @@
 //! Uniform scalar quantization of rows and directions to 16 bits, with a bound on the error of their dot product.
 //!
 //! A column is x = middle + step (q + e) with integer q, |q| <= `max_level`, |e| <= 1/2. A direction is
-//! r step = unit (p + f) with integer p, |f| <= 1/2. Then (r·x - cut) / unit is the integer Σ p q - (cut - r·middle) / unit
-//! up to Σ |q| / 2 + Σ |p| / 2 and the rounding of the exact sums (`fixed_order`): together less than `error_bound`. A sum
-//! farther from zero has the sign of the exact comparison. The cut is part of the sum: rows end in 32,767 and 1, and
-//! directions in the cut written as two digits of this base.
+//! r step = unit (p + f) with integer p, |f| <= 1/2. Then (r·x - cut) / unit is the integer
+//! Σ p q - (cut - r·middle) / unit up to Σ |q| / 2 + Σ |p| / 2 and the rounding of the exact sums (`fixed_order`):
+//! together less than `error_bound`. A sum farther from zero has the sign of the exact comparison. The cut is part of
+//! the sum: rows end in 32,767 and 1, and directions in the cut written as two digits of this base.
 //!
 //! Where the bound does not hold (a row outside the grid, a direction along which sums overflow or underflow) the
 //! values are zeros; their sum is within every error bound and decides nothing. 2 bytes per value.
@@ -47,6 +47,7 @@ pub(crate) struct Grid {
     pub error_bound: i32,
 }
 
+/// Quantization of a column: x is about middle + step q.
 #[derive(Clone, Copy)]
 struct Column {
     middle: f64,
@@ -64,7 +65,7 @@ pub(crate) struct QuantizedRows {
 }
 
 impl QuantizedRows {
-    /// Quantizes the first `n` rows; rows outside the grid become zeros. `None` for sparse rows and for too many columns.
+    /// Quantizes the first `n` rows; rows outside the grid become zeros. `None` for sparse rows and too many columns.
     pub fn new<R: Real>(rows: &RowStorage<R>, n: usize, d: usize) -> Option<Self> {
         let (values, stride) = rows.dense()?;
         Some(Self::quantize(Grid::new(values, stride, n, d)?, values, stride, n))
@@ -89,26 +90,26 @@ impl QuantizedRows {
         let (values, stride) = rows.dense()?;
         let mut grid = Grid::new(values, stride, n, d)?;
         let empty = || vec![(f64::INFINITY, f64::NEG_INFINITY); d];
-        let union = |mut ends: Vec<(f64, f64)>, other: Vec<(f64, f64)>| {
-            ends.iter_mut().zip(other).for_each(|(a, b)| *a = (a.0.min(b.0), a.1.max(b.1)));
-            ends
+        let union = |mut extremes: Vec<(f64, f64)>, other: Vec<(f64, f64)>| {
+            extremes.iter_mut().zip(other).for_each(|(a, b)| *a = (a.0.min(b.0), a.1.max(b.1)));
+            extremes
         };
-        let ends = values[..n * stride]
+        let extremes = values[..n * stride]
             .par_chunks_exact(stride)
             .with_min_len(TASK_ROWS)
-            .fold(empty, |mut ends, row| {
-                for ((low, high), x) in ends.iter_mut().zip(row) {
+            .fold(empty, |mut extremes, row| {
+                for ((low, high), x) in extremes.iter_mut().zip(row) {
                     (*low, *high) = (low.min(x.to_f64()), high.max(x.to_f64()));
                 }
-                ends
+                extremes
             })
             .reduce(empty, union);
-        let usual: f64 = grid.columns.iter().map(|column| column.step).sum();
-        for (column, (low, high)) in grid.columns.iter_mut().zip(ends) {
+        let bulk: f64 = grid.columns.iter().map(|column| column.step).sum();
+        for (column, (low, high)) in grid.columns.iter_mut().zip(extremes) {
             *column = Column { middle: low + (high - low) * 0.5, step: (high - low) * 0.5 / grid.max_level };
         }
         // The unit of a sum is proportional to the sum of the steps. The comparison is false for NaN.
-        let is_fine = grid.columns.iter().map(|column| column.step).sum::<f64>() <= MAX_WIDENING * usual;
+        let is_fine = grid.columns.iter().map(|column| column.step).sum::<f64>() <= MAX_WIDENING * bulk;
         if !is_fine {
             return None;
         }
@@ -164,6 +165,7 @@ impl Grid {
         self.columns.len()
     }
 
+    /// The part of the error bound for the rounding of exact sums.
     fn rounding(d: usize) -> f64 {
         ROUNDING + ROUNDING_PER_COLUMN * d as f64
     }

@@ -23,8 +23,8 @@ pub(crate) struct QuantizedDirection {
 }
 
 impl QuantizedDirection {
-    /// `None` where the error bound does not hold along the direction. `largest_cut` bounds the cuts that will be compared
-    /// with the sums.
+    /// `None` where the error bound does not hold along the direction. `largest_cut` bounds the cuts that the sums will be
+    /// compared with.
     pub fn new<R: Real>(
         rows: &QuantizedRows,
         direction: &DirectionVector<R>,
@@ -55,7 +55,7 @@ pub(crate) struct NodeCutter<R> {
 }
 
 impl<R: Real> NodeCutter<R> {
-    /// Chooses the cut of a node and partitions its rows. Returns the cut and the number of rows below it, or `None` when
+    /// Chooses the cut of a node and partitions its rows. Returns the cut and the number of rows below it, or `None` if
     /// all projections are equal. `sums` are those of `ids` along `approx`.
     pub fn choose_cut(
         &mut self,

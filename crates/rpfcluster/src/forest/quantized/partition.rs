@@ -45,8 +45,8 @@ impl RowPermutation {
         &self.ids[node]
     }
 
-    /// Moves the rows below the cut to the front of `node`, both sides in their order, and returns their number. `direction`
-    /// is the quantized direction with its cut; `is_below` decides the rows within the error bound.
+    /// Moves the rows below the cut to the front of `node`, both sides in their order, and returns their number.
+    /// `direction` is the quantized direction with its cut; `is_below` decides the rows within the error bound.
     pub fn partition(
         &mut self,
         rows: &QuantizedRows,
