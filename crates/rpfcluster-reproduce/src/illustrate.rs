@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rpfcluster::affinity::{Affinity, SparseAffinity};
+use rpfcluster::affinity::{SimilarityOperator, SparseAffinity};
 use rpfcluster::metrics::Scores;
 use rpfcluster::spectral::{Method, SpectralParams, cluster};
 use rpfcluster::sweep::Sweep;
@@ -169,7 +169,7 @@ fn iris_example() -> Result<IrisExample> {
     let kernel = Gaussian::new(&data, d, sigma)?.with_unit_diagonal();
     let mut gaussian_matrix = vec![0.0; n * n];
     for (j, column) in gaussian_matrix.chunks_exact_mut(n).enumerate() {
-        kernel.column(j, column);
+        kernel.column(j, column, &Silent)?;
     }
     Ok(IrisExample {
         sigma,

@@ -142,20 +142,20 @@ fn landmarks_are_said_and_find_the_same_clusters() {
 
 #[test]
 fn the_held_matrix_is_the_kernel() {
-    use rpfcluster::affinity::Affinity;
+    use rpfcluster::affinity::SimilarityOperator;
     let (values, _) = iris();
     for kernel in [Gaussian::new(&values, 4, 0.7).unwrap(), Gaussian::local(&values, 4, 7).unwrap()] {
         let dense = kernel.dense();
         let x: Vec<f64> = (0..150 * 6).map(|i| f64::from(i % 11) - 5.0).collect();
         let (mut y, mut z) = (vec![0.0; 900], vec![0.0; 900]);
-        kernel.apply(&x, &mut y, 6);
-        dense.apply(&x, &mut z, 6);
+        kernel.apply(&x, &mut y, 6, &Silent).unwrap();
+        dense.apply(&x, &mut z, 6, &Silent).unwrap();
         assert!(y.iter().zip(&z).all(|(a, b)| (a - b).abs() < 1e-9));
         assert!((0..150).all(|i| dense.row(i)[i] == 0.0));
         let rows: Vec<u32> = (0..150).step_by(3).collect();
-        let part = dense.restrict(&rows);
+        let part = dense.submatrix(&rows, &Silent).unwrap();
         let mut column = vec![0.0; 50];
-        part.column(4, &mut column);
+        part.column(4, &mut column, &Silent).unwrap();
         assert!(column.iter().zip(&rows).all(|(v, i)| *v == dense.row(12)[*i as usize]));
     }
 }
