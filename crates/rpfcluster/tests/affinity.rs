@@ -1,29 +1,29 @@
-//! The sparse affinity against its dense self, the checks of precomputed matrices, components.
+//! The CSR affinity against its dense matrix, the checks of precomputed matrices, connected components.
 
 #[path = "common/graphs.rs"]
 mod common;
 
 use common::{clique, graph, random_graph};
 use rpfcluster::Silent;
-use rpfcluster::affinity::{Affinity, Components, Masked, SparseAffinity, Weights};
+use rpfcluster::affinity::{Components, SimilarityOperator, SparseAffinity, Submatrix, Weights};
 use rpfcluster::random::{Purpose, Stream};
 
-fn full(a: &dyn Affinity) -> Vec<f64> {
+fn full(a: &dyn SimilarityOperator) -> Vec<f64> {
     let n = a.n();
     let mut m = vec![0.0; n * n];
     for (j, column) in m.chunks_mut(n).enumerate() {
-        a.column(j, column);
+        a.column(j, column, &Silent).unwrap();
     }
     m
 }
 
-fn same_as_full(a: &dyn Affinity) {
+fn equals_dense(a: &dyn SimilarityOperator) {
     let (n, m) = (a.n(), full(a));
     let mut s = Stream::new(3, Purpose::Shapes, 0, 0);
     for b in 1..=20 {
         let x: Vec<f64> = (0..n * b).map(|_| s.normal()).collect();
         let mut y = vec![f64::NAN; n * b];
-        a.apply(&x, &mut y, b);
+        a.apply(&x, &mut y, b, &Silent).unwrap();
         for i in 0..n {
             for c in 0..b {
                 let sum: f64 = (0..n).map(|j| m[j * n + i] * x[j * b + c]).sum();
@@ -31,36 +31,38 @@ fn same_as_full(a: &dyn Affinity) {
             }
         }
     }
-    for (i, d) in a.degrees().iter().enumerate() {
+    for (i, d) in a.degrees(&Silent).unwrap().iter().enumerate() {
         assert!((d - m[i * n..][..n].iter().sum::<f64>()).abs() < 1e-11);
     }
 }
 
 #[test]
-fn products_and_parts_equal_the_dense_ones() {
+fn products_and_submatrices_equal_the_dense_ones() {
     for constant in [0.0, 0.25] {
         let a = graph(70, constant, &random_graph(70, 100, 4));
-        same_as_full(&a);
+        equals_dense(&a);
         let rows: Vec<u32> = (0..70).filter(|i| i % 3 != 1).collect();
-        let (part, masked) = (a.restrict(&rows), Masked::new(&a, &rows));
-        same_as_full(part.as_ref());
-        same_as_full(&masked);
-        let (m, whole) = (full(part.as_ref()), full(&a));
+        let (part, masked) = (a.submatrix(&rows, &Silent).unwrap(), Submatrix::new(&a, &rows));
+        equals_dense(&*part);
+        equals_dense(&masked);
+        let (m, whole) = (full(&*part), full(&a));
         assert_eq!(m, full(&masked));
         for (i, r) in rows.iter().enumerate() {
             for (j, c) in rows.iter().enumerate() {
                 assert_eq!(m[i * rows.len() + j], whole[*r as usize * 70 + *c as usize]);
             }
         }
-        assert_eq!(part.components(), masked.components());
-        assert_eq!(part.components().is_none(), constant > 0.0);
-        let inner = masked.restrict(&[0, 5, 7]);
-        assert_eq!(full(inner.as_ref()), full(a.restrict(&[rows[0], rows[5], rows[7]]).as_ref()));
+        let components = part.components(&Silent).unwrap();
+        assert_eq!(components, masked.components(&Silent).unwrap());
+        assert_eq!(components.is_none(), constant > 0.0);
+        let inner = masked.submatrix(&[0, 5, 7], &Silent).unwrap();
+        let copied = a.submatrix(&[rows[0], rows[5], rows[7]], &Silent).unwrap();
+        assert_eq!(full(&*inner), full(&*copied));
     }
 }
 
 #[test]
-fn a_table_of_counts_is_a_list_of_values() {
+fn a_table_of_weights_equals_a_list_of_values() {
     let a = graph(30, 0.1, &random_graph(30, 40, 9));
     let counts: Vec<u16> = (0..a.indices().len()).map(|e| (a.weights().get(e) * 10.0) as u16).collect();
     let table: Vec<f64> = (0..100).map(|c| f64::from(c) * 0.5).collect();
@@ -70,8 +72,8 @@ fn a_table_of_counts_is_a_list_of_values() {
     assert_eq!(full(&by_table), full(&make(Weights::Values(values))));
     let double = by_table.with_table(0.2, (0..100).map(f64::from).collect()).unwrap();
     assert!(
-        (double.degrees()[3]
-            - 2.0 * make(Weights::Values(vec![0.0; counts.len()])).degrees()[3]
+        (double.degrees(&Silent).unwrap()[3]
+            - 2.0 * make(Weights::Values(vec![0.0; counts.len()])).degrees(&Silent).unwrap()[3]
             - counts[a.indptr()[3]..a.indptr()[4]].iter().map(|c| f64::from(*c)).sum::<f64>())
         .abs()
             < 1e-12
@@ -83,7 +85,7 @@ fn a_table_of_counts_is_a_list_of_values() {
 }
 
 #[test]
-fn precomputed_matrices_are_checked() {
+fn invalid_precomputed_matrices_are_refused_by_entry() {
     let dense = |m: &[f64], n| SparseAffinity::precomputed_dense(m, n, &Silent).map_err(|e| e.to_string());
     assert!(dense(&[1.0, 0.5, 0.5, 1.0], 2).is_ok());
     assert!(dense(&[1.0, 0.5, 0.5 + 1e-10, 1.0], 2).is_ok());
@@ -117,13 +119,13 @@ fn precomputed_matrices_are_checked() {
 }
 
 #[test]
-fn components_and_merging() {
+fn components_merge_by_similarity_or_into_the_largest() {
     let mut edges = clique(2, 4, 1.0);
     edges.extend([(0, 7, 1.0), (1, 1, 1.0), (6, 8, 1.0), (8, 9, 1.0)]);
-    let c = graph(10, 0.0, &edges).components().unwrap();
+    let c = graph(10, 0.0, &edges).components(&Silent).unwrap().unwrap();
     assert_eq!(c, Components { of: vec![0, 1, 2, 2, 2, 2, 3, 0, 3, 3], sizes: vec![2, 1, 4, 3] });
     assert_eq!(c.rows()[3], [6, 8, 9]);
-    // 1 (one point) goes to 3, its most similar; then 0 (two points) to the largest of equals, 2 and {1, 3}: lowest.
+    // 1 (one point) joins 3, the most similar; then 0 (two points) joins the largest of 2 and {1, 3}, on a tie the lowest.
     let alike = |a: usize, b: usize| if (a.min(b), a.max(b)) == (1, 3) { 1.0 } else { 0.0 };
     let two = c.merge_to(2, alike);
     assert_eq!(two.of, [0, 1, 0, 0, 0, 0, 1, 0, 1, 1]);

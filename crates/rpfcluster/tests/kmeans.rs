@@ -11,7 +11,7 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum()
 }
 
-/// Lloyd without bounds, threads or tricks; `None` when a cluster runs empty.
+/// Lloyd's algorithm by plain loops; `None` when a cluster becomes empty.
 fn plain_lloyd(data: &[f64], d: usize, start: &[f64]) -> Option<f64> {
     let k = start.len() / d;
     let mut centers = start.to_vec();
@@ -73,7 +73,7 @@ proptest! {
 }
 
 #[test]
-fn finds_clear_blobs() {
+fn separated_groups_are_found() {
     let data = blobs(600, 3, 5, 2);
     let fit = KMeans { k: 5, ..KMeans::default() }.fit(&data, 3, &Silent).unwrap();
     assert!(fit.labels.iter().enumerate().all(|(i, l)| *l as usize == i % 5));
@@ -84,7 +84,7 @@ fn finds_clear_blobs() {
 }
 
 #[test]
-fn many_rows_go_through_the_sample() {
+fn labels_of_a_sampled_fit_do_not_depend_on_thread_count() {
     let data = blobs(120_000, 2, 4, 5);
     let fit =
         in_pool(Some(1), || KMeans { k: 4, ..KMeans::default() }.fit(&data, 2, &Silent)).unwrap().unwrap();
@@ -98,7 +98,7 @@ fn many_rows_go_through_the_sample() {
 }
 
 #[test]
-fn degenerate_inputs() {
+fn degenerate_inputs_give_labels_or_a_clear_error() {
     let k = |k| KMeans { k, ..KMeans::default() };
     assert_eq!(k(1).fit(&[3.0], 1, &Silent).unwrap().labels, [0]);
     assert_eq!(k(3).fit(&[3.0, 1.0, 2.0], 1, &Silent).unwrap().labels, [0, 1, 2]);
@@ -113,7 +113,7 @@ fn degenerate_inputs() {
     assert!(matches!(k(1).fit(&[1.0, 2.0, 3.0], 2, &Silent), Err(Error::Shape { .. })));
     assert!(matches!(k(1).fit(&[], 2, &Silent), Err(Error::Empty { .. })));
     assert!(k(0).validate().is_err());
-    // Two far duplicates and a start that leaves clusters empty: all are filled.
+    // Equal start centers leave clusters empty; all are filled.
     let data = [0.0, 0.0, 0.0, 1.0, 100.0, 101.0];
     let fit = k(4).fit_from(&data, 1, &[0.0, 0.0, 0.0, 0.0]).unwrap();
     let mut seen = fit.labels.clone();

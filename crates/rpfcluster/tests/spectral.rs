@@ -1,14 +1,14 @@
-//! Eigenpairs and labels: the iterative solver against the dense one, known answers, degenerate inputs.
+//! Eigenpairs and labels: the block solver against the dense one, known answers, degenerate inputs.
 #![allow(clippy::unwrap_used)] // a failed unwrap here is a failed test
 
 #[path = "common/graphs.rs"]
 mod common;
 
 use common::{clique, graph, nine_points, random_graph, ring};
-use rpfcluster::affinity::{Affinity, SparseAffinity};
+use rpfcluster::affinity::SparseAffinity;
 use rpfcluster::observe::{Observer, Silent};
 use rpfcluster::spectral::{
-    Embedding, Hints, Method, Solver, SpectralParams, cluster, embed, label, ncut_value,
+    EmbedOptions, Embedding, Method, Solver, SpectralParams, cluster, embed, label, ncut_value,
 };
 use rpfcluster::thread_pool::in_pool;
 use rpfcluster::{Error, Result};
@@ -17,18 +17,18 @@ fn params(k: usize, solver: Solver) -> SpectralParams {
     SpectralParams { k, solver, tolerance: 1e-10, ..SpectralParams::default() }
 }
 
-fn run(a: &dyn Affinity, k: usize, solver: Solver) -> Embedding {
-    embed(a, &params(k, solver), &Hints::default(), &Silent).unwrap()
+fn run(a: &SparseAffinity, k: usize, solver: Solver) -> Embedding {
+    embed(a, &params(k, solver), &EmbedOptions::default(), &Silent).unwrap()
 }
 
 /// Largest |N u - λ u| and deviation from orthonormality, by plain loops.
-fn check_pairs(a: &dyn Affinity, e: &Embedding, tolerance: f64) {
+fn check_pairs(a: &SparseAffinity, e: &Embedding, tolerance: f64) {
     let (n, k) = (a.n(), e.k());
     let root: Vec<f64> =
-        a.degrees().iter().map(|d| if *d > 0.0 { d.sqrt() } else { f64::INFINITY }).collect();
+        a.degrees(&Silent).unwrap().iter().map(|d| if *d > 0.0 { d.sqrt() } else { f64::INFINITY }).collect();
     let x: Vec<f64> = e.vectors.iter().enumerate().map(|(at, v)| v / root[at / k]).collect();
     let mut y = vec![0.0; n * k];
-    a.apply(&x, &mut y, k);
+    a.apply(&x, &mut y, k, &Silent).unwrap();
     for j in 0..k {
         let r: f64 =
             (0..n).map(|i| (y[i * k + j] / root[i] - e.eigenvalues[j] * e.vectors[i * k + j]).powi(2)).sum();
@@ -40,8 +40,8 @@ fn check_pairs(a: &dyn Affinity, e: &Embedding, tolerance: f64) {
     }
 }
 
-/// Thirty graphs with repeated and crowded spectra, kept connected by a tiny constant where they would fall apart,
-/// so that the solver itself has to find the repeated eigenvalues.
+/// Thirty graphs with repeated and crowded spectra. A tiny constant connects those that would be disconnected, so that the
+/// solver itself has to find the repeated eigenvalues.
 fn hard_graphs() -> Vec<(String, SparseAffinity)> {
     let mut all = Vec::new();
     for parts in 2..8 {
@@ -114,8 +114,8 @@ fn three_rings_have_eigenvalue_one_three_times_and_three_clusters() {
 }
 
 #[test]
-fn clusters_are_shared_out_among_components() {
-    // One piece of two clusters, one of one: k = 3 must cut the first.
+fn components_share_the_clusters_by_eigenvalue() {
+    // One component of two clusters and one of one cluster: k = 3 cuts the first.
     let mut edges = clique(0, 30, 1.0);
     edges.extend(clique(30, 30, 1.0));
     edges.push((0, 30, 0.1));
@@ -131,7 +131,7 @@ fn clusters_are_shared_out_among_components() {
 }
 
 #[test]
-fn more_components_than_clusters_are_merged() {
+fn surplus_components_merge_by_similarity_or_into_the_largest() {
     let mut edges = clique(0, 10, 1.0);
     edges.extend(clique(10, 8, 1.0));
     edges.extend(clique(18, 2, 1.0));
@@ -141,16 +141,17 @@ fn more_components_than_clusters_are_merged() {
         let (labels, _) = cluster(&a, &p, &Silent).unwrap();
         let expected: Vec<u32> = (0..20).map(|i| u32::from((10..18).contains(&i))).collect();
         assert_eq!(labels, expected);
-        // Told that the small piece resembles the second one, it goes there.
+        // The small component is similar to the second one and joins it.
         let alike = |x: usize, y: usize| if (x.min(y), x.max(y)) == (1, 2) { 1.0 } else { 0.0 };
-        let e = embed(&a, &p, &Hints { similarity: Some(&alike), ..Hints::default() }, &Silent).unwrap();
+        let e = embed(&a, &p, &EmbedOptions { similarity: Some(&alike), ..EmbedOptions::default() }, &Silent)
+            .unwrap();
         let labels = label(&a, &e, &p, &Silent).unwrap();
         assert!((0..20).all(|i| labels[i] == u32::from(i >= 10)));
     }
 }
 
 #[test]
-fn the_papers_nine_points() {
+fn nine_points_have_the_eigenvector_printed_in_the_paper() {
     let printed = [0.340, 0.469, 0.392, 0.219, -0.098, -0.249, -0.351, -0.419, -0.304];
     let a = nine_points();
     let e = run(&a, 2, Solver::Auto);
@@ -164,14 +165,14 @@ fn the_papers_nine_points() {
             cluster(&a, &SpectralParams { method, ..params(2, Solver::Auto) }, &Silent).unwrap();
         assert_eq!(labels, [0, 0, 0, 0, 1, 1, 1, 1, 1], "{method:?}");
     }
-    let degrees = a.degrees();
+    let degrees = a.degrees(&Silent).unwrap();
     let (left, right): (f64, f64) = (degrees[..4].iter().sum(), degrees[4..].iter().sum());
-    let value = ncut_value(&a, &[0, 0, 0, 0, 1, 1, 1, 1, 1], 2).unwrap();
+    let value = ncut_value(&a, &[0, 0, 0, 0, 1, 1, 1, 1, 1], 2, &Silent).unwrap();
     assert!((value - (0.3 / left + 0.3 / right)).abs() < 1e-12);
 }
 
 #[test]
-fn four_groups_of_duplicates() {
+fn four_groups_of_duplicates_are_four_clusters_and_never_five() {
     let edges: Vec<_> = (0..4).flat_map(|g| clique(g * 25, 25, 1.0)).collect();
     for constant in [0.0, 0.01] {
         let a = graph(100, constant, &edges);
@@ -188,7 +189,7 @@ fn four_groups_of_duplicates() {
 }
 
 #[test]
-fn nystrom_with_all_landmarks_is_exact() {
+fn nystrom_with_all_landmarks_equals_dense() {
     // A positive semi-definite similarity: a Gaussian kernel on the line.
     let n = 80;
     let x: Vec<f64> =
@@ -199,7 +200,7 @@ fn nystrom_with_all_landmarks_is_exact() {
     let nystrom = embed(
         &a,
         &SpectralParams { landmarks: n, rank_cut: 1e-13, ..params(4, Solver::Nystrom) },
-        &Hints::default(),
+        &EmbedOptions::default(),
         &Silent,
     )
     .unwrap();
@@ -210,7 +211,7 @@ fn nystrom_with_all_landmarks_is_exact() {
     for (x, y) in dense.vectors.iter().zip(&nystrom.vectors) {
         assert!((x - y).abs() < 1e-6, "{x} {y}");
     }
-    // Half of them: close, and still two clear clusters.
+    // Half of the landmarks give the same two clusters.
     let half = SpectralParams { landmarks: n / 2, ..params(2, Solver::Nystrom) };
     let (labels, e) = cluster(&a, &half, &Silent).unwrap();
     assert!(e.uncovered < 0.1);
@@ -219,15 +220,15 @@ fn nystrom_with_all_landmarks_is_exact() {
 }
 
 #[test]
-fn nystrom_reports_rows_that_see_no_landmark() {
+fn nystrom_reports_the_share_of_uncovered_rows() {
     let a = graph(100, 0.5, &(0..100).map(|i| (i, i, 1.0)).collect::<Vec<_>>());
     let p = SpectralParams { landmarks: 10, ..params(2, Solver::Nystrom) };
-    let e = embed(&a, &p, &Hints::default(), &Silent).unwrap();
+    let e = embed(&a, &p, &EmbedOptions::default(), &Silent).unwrap();
     assert!((e.uncovered - 0.9).abs() < 1e-12);
 }
 
 #[test]
-fn threads_do_not_change_a_bit() {
+fn embedding_bits_do_not_depend_on_thread_count() {
     let mut edges = random_graph(9000, 30_000, 7);
     edges.extend((0..4).flat_map(|p| {
         random_graph(2000, 20_000, p)
@@ -249,11 +250,12 @@ fn threads_do_not_change_a_bit() {
 }
 
 #[test]
-fn a_warm_start_needs_fewer_products_and_gives_the_same() {
+fn start_vectors_save_products_and_give_the_same_eigenvalues() {
     let a = graph(3000, 0.0, &random_graph(3000, 9000, 3));
     let p = SpectralParams { k: 6, tolerance: 1e-8, ..SpectralParams::default() };
-    let cold = embed(&a, &p, &Hints::default(), &Silent).unwrap();
-    let warm = embed(&a, &p, &Hints { start: Some(&cold), ..Hints::default() }, &Silent).unwrap();
+    let cold = embed(&a, &p, &EmbedOptions::default(), &Silent).unwrap();
+    let warm =
+        embed(&a, &p, &EmbedOptions { start: Some(&cold), ..EmbedOptions::default() }, &Silent).unwrap();
     assert!(warm.iterations < cold.iterations, "{} {}", warm.iterations, cold.iterations);
     for (x, y) in cold.eigenvalues.iter().zip(&warm.eigenvalues) {
         assert!((x - y).abs() < 1e-12);
@@ -261,11 +263,11 @@ fn a_warm_start_needs_fewer_products_and_gives_the_same() {
 }
 
 #[test]
-fn crowded_spectra_converge() {
+fn crowded_spectrum_of_a_long_ring_converges() {
     // A long ring: the eight largest eigenvalues lie within 2e-5 of 1.
     let a = graph(4000, 0.0, &ring(0, 4000));
     let p = SpectralParams { k: 8, tolerance: 1e-7, ..SpectralParams::default() };
-    let e = embed(&a, &p, &Hints::default(), &Silent).unwrap();
+    let e = embed(&a, &p, &EmbedOptions::default(), &Silent).unwrap();
     assert!(e.converged, "{} after {}", e.residual, e.iterations);
     for (j, v) in e.eigenvalues.iter().enumerate() {
         let exact = (std::f64::consts::TAU * j.div_ceil(2) as f64 / 4000.0).cos();
@@ -274,7 +276,7 @@ fn crowded_spectra_converge() {
 }
 
 #[test]
-fn degenerate_inputs() -> Result<()> {
+fn degenerate_inputs_give_labels_or_a_clear_error() -> Result<()> {
     let point = graph(1, 0.0, &[(0, 0, 1.0)]);
     assert_eq!(cluster(&point, &params(1, Solver::Auto), &Silent)?.0, [0]);
     for method in [Method::Kway, Method::Ncut] {
@@ -289,12 +291,12 @@ fn degenerate_inputs() -> Result<()> {
             assert_eq!(cluster(&a, &p(6), &Silent)?.0, [0, 1, 2, 3, 4, 5], "{method:?} {solver:?}");
             assert_eq!(cluster(&a, &p(7), &Silent).err(), Some(Error::TooManyClusters { k: 7, distinct: 6 }));
         }
-        // All points equal: one cluster, or a clear no.
+        // All points equal: one cluster, or an error.
         let a = graph(20, 1.0, &[]);
         let p = |k| SpectralParams { method, ..params(k, Solver::Auto) };
         assert_eq!(cluster(&a, &p(1), &Silent)?.0, [0; 20]);
         assert_eq!(cluster(&a, &p(2), &Silent).err(), Some(Error::TooManyClusters { k: 2, distinct: 1 }));
-        // Points without any similarity are pieces of their own.
+        // Points without any similarity are components of their own.
         let a = graph(4, 0.0, &[(0, 1, 1.0)]);
         assert_eq!(cluster(&a, &p(3), &Silent)?.0, [0, 0, 1, 2]);
     }
@@ -312,21 +314,21 @@ impl Observer for Stop {
 }
 
 #[test]
-fn cancellation_stops_the_solver() {
+fn cancelled_solver_returns_cancelled() {
     let a = graph(2000, 0.0, &random_graph(2000, 5000, 3));
     assert_eq!(cluster(&a, &params(3, Solver::Block), &Stop).err(), Some(Error::Cancelled));
 }
 
 #[test]
-fn an_unreachable_tolerance_ends_at_the_cap_and_says_so() {
+fn an_unreachable_tolerance_ends_at_the_iteration_limit_unconverged() {
     let a = graph(2000, 0.0, &ring(0, 2000));
     let p = SpectralParams { max_iterations: 60, tolerance: 1e-14, ..params(4, Solver::Block) };
-    let e = embed(&a, &p, &Hints::default(), &Silent).unwrap();
+    let e = embed(&a, &p, &EmbedOptions::default(), &Silent).unwrap();
     assert!(!e.converged && e.iterations < 200 && e.residual > 1e-14);
 }
 
 #[test]
-fn a_heavy_diagonal_hides_nothing() {
+fn two_groups_are_found_under_a_heavy_diagonal() {
     // Two noisy groups under a diagonal a hundred thousand times heavier: all eigenvalues within 1e-3 of 1.
     let mut edges: Vec<_> = (0..400).map(|i| (i, i, 1e5)).collect();
     edges.extend(random_graph(200, 3000, 1));

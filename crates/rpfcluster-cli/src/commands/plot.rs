@@ -297,7 +297,7 @@ fn embedding(args: &PlotArgs, fitted: &Fitted, meta: Option<&Meta>, title: &str)
 
 /// The eigenvalues used and, where that does not take long, some more.
 fn spectrum(session: &Session, fitted: &Fitted) -> Outcome<Spectrum> {
-    use rpfcluster::spectral::{Hints, SpectralParams, embed};
+    use rpfcluster::spectral::{EmbedOptions, SpectralParams, embed};
     let used = fitted.embedding();
     let k = used.k();
     let mut values = used.eigenvalues.clone();
@@ -305,8 +305,8 @@ fn spectrum(session: &Session, fitted: &Fitted) -> Outcome<Spectrum> {
         let affinity = fitted.affinity().build(fitted.leaves(), &session.progress)?;
         let more = (k + BEYOND).min(used.n());
         let params = SpectralParams { k: more, ..fitted.params().spectral_params(fitted.method()) };
-        let hints = Hints { start: Some(used), ..Hints::default() };
-        match embed(affinity.as_ref(), &params, &hints, &session.progress) {
+        let options = EmbedOptions { start: Some(used), ..EmbedOptions::default() };
+        match embed(&affinity, &params, &options, &session.progress) {
             Ok(wider) => values = wider.eigenvalues,
             Err(rpfcluster::Error::Cancelled) => return Err(Failure::Interrupted),
             // Few landmarks have no more to give: those used have to do.

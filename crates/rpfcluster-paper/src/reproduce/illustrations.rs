@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::rivals::Gaussian;
 use crate::sweep::Sweep;
-use rpfcluster::affinity::{Affinity, SparseAffinity};
+use rpfcluster::affinity::{Affinity, SimilarityOperator, SparseAffinity};
 use rpfcluster::metrics::Scores;
 use rpfcluster::spectral::{Method, SpectralParams, cluster};
 use rpfcluster::{Forest, ForestParams, Points, Silent};
@@ -150,7 +150,10 @@ fn iris_example() -> Result<IrisExample> {
     for step in 0..400 {
         let sigma = 0.25 + 0.002 * f64::from(step);
         let kernel = Gaussian::new(&data, d, sigma)?.with_unit_diagonal().dense(&Silent)?;
-        tried.push((sigma, Scores::new(&cluster(&kernel, &params, &Silent)?.0, &labels.codes)?));
+        tried.push((
+            sigma,
+            Scores::new(&cluster(Affinity::operator(&kernel), &params, &Silent)?.0, &labels.codes)?,
+        ));
     }
     let off = |s: &Scores| (s.rho_c - PAPER_IRIS[1].0).abs() + (s.rho_r - PAPER_IRIS[1].1).abs();
     let whole = (1.0, Scores::new(&labels.codes, &labels.codes)?);
@@ -169,7 +172,7 @@ fn iris_example() -> Result<IrisExample> {
     let kernel = Gaussian::new(&data, d, sigma)?.with_unit_diagonal();
     let mut gaussian_matrix = vec![0.0; n * n];
     for (j, column) in gaussian_matrix.chunks_exact_mut(n).enumerate() {
-        kernel.column(j, column);
+        kernel.column(j, column, &Silent)?;
     }
     Ok(IrisExample {
         sigma,

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use rpfcluster::kmeans::relabel_by_first_appearance;
 use rpfcluster::observe::{Observer, Stage, check};
 use rpfcluster::random::sample_rows;
-use rpfcluster::spectral::{Hints, Method, SpectralParams, embed, label};
+use rpfcluster::spectral::{EmbedOptions, Method, SpectralParams, embed, label};
 use rpfcluster::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -198,8 +198,8 @@ impl ClusterForests {
         for beta2 in grid {
             check(observer)?;
             affinity = affinity.at_bandwidth(*beta2)?;
-            let hints = Hints { start: start.as_ref(), ..Hints::default() };
-            let solved = embed(&affinity, &params, &hints, observer).and_then(|embedding| {
+            let options = EmbedOptions { start: start.as_ref(), ..EmbedOptions::default() };
+            let solved = embed(&affinity, &params, &options, observer).and_then(|embedding| {
                 let labels = label(&affinity, &embedding, &params, observer)?;
                 Ok((labels, embedding))
             });

@@ -2,12 +2,10 @@
 //!
 //! Products sum along rows in a fixed order, so their bits do not depend on the number of threads.
 
-use std::borrow::Cow;
-
 use rayon::prelude::*;
 use rpfcluster::Result;
-use rpfcluster::affinity::{Affinity, Components};
-use rpfcluster::observe::{Observer, Silent, check};
+use rpfcluster::affinity::{Affinity, Components, SimilarityOperator};
+use rpfcluster::observe::{Observer, check};
 
 /// Rows of one parallel task of a product.
 const CHUNK: usize = 16;
@@ -58,13 +56,21 @@ impl Dense {
             rows.iter().flat_map(|i| rows.iter().map(move |j| self.row(*i as usize)[*j as usize])).collect();
         Dense::new(rows.len(), values)
     }
+}
 
-    /// `y = A x`; rows are left out once `observer` wants to stop.
-    fn apply_until(&self, x: &[f64], y: &mut [f64], b: usize, observer: &dyn Observer) {
-        y.par_chunks_mut(CHUNK * b).enumerate().for_each(|(chunk, out)| {
-            if observer.cancelled() {
-                return;
-            }
+impl SimilarityOperator for Dense {
+    fn n(&self) -> usize {
+        self.n
+    }
+
+    fn degrees(&self, observer: &dyn Observer) -> Result<Vec<f64>> {
+        check(observer)?;
+        Ok(self.values.par_chunks(self.n).map(|row| row.iter().sum()).collect())
+    }
+
+    fn apply(&self, x: &[f64], y: &mut [f64], b: usize, observer: &dyn Observer) -> Result<()> {
+        y.par_chunks_mut(CHUNK * b).enumerate().try_for_each(|(chunk, out)| {
+            check(observer)?;
             for (offset, to) in out.chunks_exact_mut(b).enumerate() {
                 let row = self.row(chunk * CHUNK + offset);
                 let mut first = 0;
@@ -88,77 +94,33 @@ impl Dense {
                     first += width;
                 }
             }
-        });
-    }
-}
-
-impl Affinity for Dense {
-    fn n(&self) -> usize {
-        self.n
+            Ok(())
+        })
     }
 
-    fn degrees(&self) -> Vec<f64> {
-        self.values.par_chunks(self.n).map(|row| row.iter().sum()).collect()
-    }
-
-    fn apply(&self, x: &[f64], y: &mut [f64], b: usize) {
-        self.apply_until(x, y, b, &Silent);
-    }
-
-    fn column(&self, j: usize, out: &mut [f64]) {
+    fn column(&self, j: usize, out: &mut [f64], _observer: &dyn Observer) -> Result<()> {
         out.copy_from_slice(self.row(j));
+        Ok(())
     }
 
-    fn components(&self) -> Option<Components> {
+    fn components(&self, observer: &dyn Observer) -> Result<Option<Components>> {
         if self.connected {
-            return None;
+            return Ok(None);
         }
-        Some(Components::by_walk(self.n, |point, see| {
+        let found = Components::by_search(self.n, |point, visit| {
+            check(observer)?;
             for (other, weight) in self.row(point).iter().enumerate() {
                 if *weight > 0.0 {
-                    see(other);
+                    visit(other);
                 }
             }
-        }))
+            Ok(())
+        })?;
+        Ok(Some(found))
     }
 
-    fn restrict<'a>(&'a self, rows: &[u32]) -> Box<dyn Affinity + 'a> {
-        Box::new(self.part(rows))
-    }
-
-    fn watched<'a>(&'a self, observer: &'a dyn Observer) -> Option<Box<dyn Affinity + 'a>> {
-        Some(Box::new(Watched { matrix: Cow::Borrowed(self), observer }))
-    }
-}
-
-/// The matrix, or a part of it, with products that stop when told to.
-struct Watched<'a> {
-    matrix: Cow<'a, Dense>,
-    observer: &'a dyn Observer,
-}
-
-impl Affinity for Watched<'_> {
-    fn n(&self) -> usize {
-        self.matrix.n
-    }
-
-    fn degrees(&self) -> Vec<f64> {
-        self.matrix.degrees()
-    }
-
-    fn apply(&self, x: &[f64], y: &mut [f64], b: usize) {
-        self.matrix.apply_until(x, y, b, self.observer);
-    }
-
-    fn column(&self, j: usize, out: &mut [f64]) {
-        self.matrix.column(j, out);
-    }
-
-    fn components(&self) -> Option<Components> {
-        self.matrix.components()
-    }
-
-    fn restrict<'b>(&'b self, rows: &[u32]) -> Box<dyn Affinity + 'b> {
-        Box::new(Watched { matrix: Cow::Owned(self.matrix.part(rows)), observer: self.observer })
+    fn submatrix(&self, rows: &[u32], observer: &dyn Observer) -> Result<Affinity<'_>> {
+        check(observer)?;
+        Ok(Affinity::operator(self.part(rows)))
     }
 }

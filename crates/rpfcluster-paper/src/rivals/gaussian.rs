@@ -6,7 +6,7 @@
 //! entry is computed when it is needed. [`Gaussian::dense`] computes the n x n matrix once.
 
 use rayon::prelude::*;
-use rpfcluster::affinity::{Affinity, Components, Masked};
+use rpfcluster::affinity::{Affinity, Components, SimilarityOperator, Submatrix};
 use rpfcluster::observe::{Observer, check};
 use rpfcluster::{Error, Result};
 
@@ -17,11 +17,12 @@ use crate::parameter;
 /// The kernel over borrowed rows.
 ///
 /// ```
-/// use rpfcluster::affinity::Affinity;
+/// use rpfcluster::Silent;
+/// use rpfcluster::affinity::SimilarityOperator;
 /// use rpfcluster_paper::rivals::Gaussian;
 /// let kernel = Gaussian::new(&[0.0, 2.0], 1, 1.0)?;
 /// let mut column = [0.0; 2];
-/// kernel.column(0, &mut column);
+/// kernel.column(0, &mut column, &Silent)?;
 /// assert!(column[0] == 0.0 && (column[1] - (-2.0f64).exp()).abs() < 1e-15);
 /// # Ok::<(), rpfcluster::Error>(())
 /// ```
@@ -152,75 +153,37 @@ pub(super) fn bandwidths(data: &[f64], d: usize, count: usize) -> Result<Vec<f64
     Ok((0..count).map(|i| low * ratio.powf(i as f64 / steps)).collect())
 }
 
-impl Affinity for Gaussian<'_> {
+impl SimilarityOperator for Gaussian<'_> {
     fn n(&self) -> usize {
         self.n
     }
 
-    fn degrees(&self) -> Vec<f64> {
-        (0..self.n).into_par_iter().map(|i| self.degree(i)).collect()
+    fn degrees(&self, observer: &dyn Observer) -> Result<Vec<f64>> {
+        (0..self.n).into_par_iter().map(|i| check(observer).map(|()| self.degree(i))).collect()
     }
 
-    fn apply(&self, x: &[f64], y: &mut [f64], b: usize) {
-        y.par_chunks_mut(b).enumerate().for_each(|(i, out)| self.row_product(i, x, out));
+    fn apply(&self, x: &[f64], y: &mut [f64], b: usize, observer: &dyn Observer) -> Result<()> {
+        y.par_chunks_mut(b).enumerate().try_for_each(|(i, out)| {
+            check(observer)?;
+            self.row_product(i, x, out);
+            Ok(())
+        })
     }
 
-    fn column(&self, j: usize, out: &mut [f64]) {
+    fn column(&self, j: usize, out: &mut [f64], observer: &dyn Observer) -> Result<()> {
+        check(observer)?;
         for (i, o) in out.iter_mut().enumerate() {
             *o = self.weight(i, j);
         }
+        Ok(())
     }
 
     /// Positive everywhere in exact arithmetic; rows whose weights all underflow are few and stand alone.
-    fn components(&self) -> Option<Components> {
-        None
+    fn components(&self, _observer: &dyn Observer) -> Result<Option<Components>> {
+        Ok(None)
     }
 
-    fn restrict<'a>(&'a self, rows: &[u32]) -> Box<dyn Affinity + 'a> {
-        Box::new(Masked::new(self, rows))
-    }
-
-    fn watched<'a>(&'a self, observer: &'a dyn Observer) -> Option<Box<dyn Affinity + 'a>> {
-        Some(Box::new(Watched { kernel: self, observer }))
-    }
-}
-
-/// The kernel of many rows with an ear for its caller: degrees and products take all pairs, and rows are left out once
-/// the observer wants to stop.
-struct Watched<'a> {
-    kernel: &'a Gaussian<'a>,
-    observer: &'a dyn Observer,
-}
-
-impl Affinity for Watched<'_> {
-    fn n(&self) -> usize {
-        self.kernel.n
-    }
-
-    fn degrees(&self) -> Vec<f64> {
-        let degree = |i| if self.observer.cancelled() { 0.0 } else { self.kernel.degree(i) };
-        (0..self.kernel.n).into_par_iter().map(degree).collect()
-    }
-
-    fn apply(&self, x: &[f64], y: &mut [f64], b: usize) {
-        y.par_chunks_mut(b).enumerate().for_each(|(i, out)| {
-            if !self.observer.cancelled() {
-                self.kernel.row_product(i, x, out);
-            }
-        });
-    }
-
-    fn column(&self, j: usize, out: &mut [f64]) {
-        if !self.observer.cancelled() {
-            self.kernel.column(j, out);
-        }
-    }
-
-    fn components(&self) -> Option<Components> {
-        self.kernel.components()
-    }
-
-    fn restrict<'b>(&'b self, rows: &[u32]) -> Box<dyn Affinity + 'b> {
-        Box::new(Masked::watched(self, rows, self.observer))
+    fn submatrix(&self, rows: &[u32], _observer: &dyn Observer) -> Result<Affinity<'_>> {
+        Ok(Affinity::operator(Submatrix::new(self, rows)))
     }
 }

@@ -69,7 +69,7 @@ impl HartiganWong {
         self.lloyd().validate()
     }
 
-    /// Clusters the rows of `data`, which have `d` columns.
+    /// Clusters the rows of `data`, each `d` numbers.
     pub fn fit(&self, data: &[f64], d: usize, observer: &dyn Observer) -> Result<KMeansFit> {
         self.validate()?;
         let lloyd = self.lloyd();
@@ -90,7 +90,7 @@ impl HartiganWong {
         Ok(relabelled(best, d))
     }
 
-    /// One run from the given centers, k x d row-major.
+    /// One run from the given centers (k x d by rows).
     pub fn fit_from(&self, data: &[f64], d: usize, centers: &[f64]) -> Result<KMeansFit> {
         let begun = self.lloyd().iterate(data, d, centers.to_vec(), &Silent)?;
         Ok(relabelled(self.finish(Rows { data, d }, begun, &Silent)?, d))
@@ -175,7 +175,7 @@ fn relabelled(mut fit: KMeansFit, d: usize) -> KMeansFit {
 
 /// The variables of AS 136; its own names stand in parentheses.
 struct State<'a> {
-    rows: DataMatrix<'a>,
+    rows: Rows<'a>,
     k: usize,
     centers: Vec<f64>,
     counts: Vec<usize>,
@@ -195,7 +195,7 @@ struct State<'a> {
 }
 
 impl<'a> State<'a> {
-    fn new(rows: DataMatrix<'a>, start: &KMeansFit, k: usize) -> Self {
+    fn new(rows: Rows<'a>, start: &KMeansFit, k: usize) -> Self {
         let (n, d) = (rows.n(), rows.d);
         let mut counts = vec![0; k];
         for label in &start.labels {
@@ -275,7 +275,7 @@ impl<'a> State<'a> {
             }
         }
         for i in 0..n {
-            if i.is_multiple_of(CANCEL_CHECK_ROWS) {
+            if i.is_multiple_of(ASK) {
                 check(observer)?;
             }
             self.unmoved += 1;
@@ -330,12 +330,12 @@ impl<'a> State<'a> {
         let mut until: Vec<usize> = self.changed_at.iter().map(|at| at.map_or(0, |row| row + 1)).collect();
         'rounds: loop {
             for i in 0..n {
-                if i.is_multiple_of(CANCEL_CHECK_ROWS) {
+                if i.is_multiple_of(ASK) {
                     check(observer)?;
                 }
                 unmoved += 1;
                 step += 1;
-                if step >= max_steps {
+                if step >= cap {
                     break 'rounds;
                 }
                 let (from, to) = (self.own[i] as usize, self.second[i] as usize);
@@ -360,7 +360,7 @@ impl<'a> State<'a> {
                 }
             }
         }
-        // The savings of rows whose cluster changed after their last visit are stale.
+        // Savings of rows whose cluster changed after their last visit are stale.
         for (at, end) in self.changed_at.iter_mut().zip(until) {
             *at = if end > 0 { Some(0) } else { None };
         }

@@ -6,10 +6,10 @@
 //! embedding; both are implemented. Exact up to [`DENSE_LIMIT`](super::DENSE_LIMIT) rows, with n² memory; above, Nystrom's
 //! approximation on landmarks, and [`NjwFit::landmarks`] says so.
 
-use rpfcluster::affinity::Affinity;
+use rpfcluster::affinity::{Affinity, SimilarityOperator};
 use rpfcluster::observe::{Observer, Quiet, Stage, check};
 use rpfcluster::random::sample_rows;
-use rpfcluster::spectral::{Embedding, Hints, Method, Solver, SpectralParams, embed, label};
+use rpfcluster::spectral::{EmbedOptions, Embedding, Method, Solver, SpectralParams, embed, label};
 use rpfcluster::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -187,14 +187,15 @@ impl Njw {
 
     fn cut(
         &self,
-        affinity: &dyn Affinity,
+        similarity: &dyn SimilarityOperator,
         solver: Solver,
         sigma: Option<f64>,
         observer: &dyn Observer,
     ) -> Result<NjwFit> {
         let params = self.spectral(solver);
-        let embedding = embed(affinity, &params, &Hints::default(), observer)?;
-        let labels = label(affinity, &embedding, &params, observer)?;
+        let affinity = Affinity::operator(similarity);
+        let embedding = embed(&affinity, &params, &EmbedOptions::default(), observer)?;
+        let labels = label(&affinity, &embedding, &params, observer)?;
         Ok(NjwFit {
             distortion: distortion(&embedding, &labels),
             labels,

@@ -19,13 +19,8 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::affinity::{Diagonal, LinearAffinity, SparseAffinity};
-use crate::eigen::Method;
-use crate::error::{Error, Result, parameter};
-use crate::kernel::LeafMatrix;
-use crate::label::ncut_value;
-use crate::metrics::Scores;
-use crate::observe::{Observer, Quiet, Stage, check};
+use rpfcluster::affinity::{Diagonal, LinearAffinity, SparseAffinity};
+use rpfcluster::{Error, Result};
 
 use crate::parameter;
 use rpfcluster::LeafMatrix;
@@ -332,6 +327,7 @@ impl Sweep {
         let linear = LinearAffinity::new(leaves.clone());
         let ncut = |p: &Vec<u32>| ncut_value(&linear, p, self.k, observer);
         let ncuts: Result<Vec<f64>> = partitions.par_iter().map(ncut).collect();
+        check(observer)?;
         let ncuts = ncuts?;
         let score = |p: &Vec<u32>, c| check(observer).and_then(|()| Scores::new(p, c));
         let scores: Option<Result<Vec<Scores>>> =

@@ -9,7 +9,7 @@ use super::{REUSE, Solved, Sweep};
 use rpfcluster::Result;
 use rpfcluster::affinity::SparseAffinity;
 use rpfcluster::observe::{Observer, Quiet, Stage, check};
-use rpfcluster::spectral::{Embedding, Hints, SpectralParams, embed, label};
+use rpfcluster::spectral::{EmbedOptions, Embedding, SpectralParams, embed, label};
 
 /// Tables of fewer rows are solved densely; the block solver is not faster there even from a warm start.
 const DENSE: usize = 64;
@@ -157,14 +157,14 @@ impl<'a> BandwidthPath<'a> {
         let affinity = &self.affinity;
         let n = affinity.indptr().len() - 1;
         let columns = if n > sweep.k + 1 { sweep.k + 1 } else { sweep.k };
-        let hints = Hints { start, ..Hints::default() };
+        let hints = EmbedOptions { start, ..EmbedOptions::default() };
         let mut dense_below = DENSE;
         let mut wide = embed(affinity, &sweep.spectral(columns, 0), &hints, &quiet);
         if n <= DENSE_RESCUE && wide.as_ref().is_ok_and(|e| !e.converged) {
             // The eigenvalues of the parts of recursive cuts are as crowded as those of the whole.
             dense_below = DENSE_RESCUE;
             let params = SpectralParams { dense_below, ..sweep.spectral(columns, 0) };
-            wide = embed(affinity, &params, &Hints::default(), &quiet);
+            wide = embed(affinity, &params, &EmbedOptions::default(), &quiet);
         }
         let narrow = wide.as_ref().map(|wide| first_columns(wide, sweep.k));
         let solved = |method| {

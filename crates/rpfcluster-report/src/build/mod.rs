@@ -13,7 +13,7 @@ mod words;
 use rpfcluster::Observer;
 use rpfcluster::affinity::{Affinity, SparseAffinity};
 use rpfcluster::metrics::{Contingency, Scores};
-use rpfcluster::spectral::{self, Embedding, Hints};
+use rpfcluster::spectral::{self, EmbedOptions, Embedding};
 
 use crate::draw::base64;
 use crate::error::Result;
@@ -112,7 +112,7 @@ fn wider(subject: &Subject<'_>, observer: &dyn Observer) -> Result<Embedding> {
     if n > LOOK_BELOW || k >= VALUES {
         return Ok(used.clone());
     }
-    let (affinity, params): (Box<dyn Affinity>, _) = match &subject.basis {
+    let (affinity, params): (Affinity<'_>, _) = match &subject.basis {
         Basis::Forest(fitted) => (
             fitted.affinity().build(fitted.leaves(), observer)?,
             fitted.params().spectral_params(fitted.method()),
@@ -121,14 +121,14 @@ fn wider(subject: &Subject<'_>, observer: &dyn Observer) -> Result<Embedding> {
             let (starts, indices, values) =
                 (pairs.starts.to_vec(), pairs.indices.to_vec(), pairs.values.to_vec());
             (
-                Box::new(SparseAffinity::precomputed_sparse(starts, indices, values, n, observer)?),
+                SparseAffinity::precomputed_sparse(starts, indices, values, n, observer)?.into(),
                 (*params).clone(),
             )
         }
     };
     let params = spectral::SpectralParams { k: (k + BEYOND).min(n), ..params };
-    let hints = Hints { start: Some(used), ..Hints::default() };
-    match spectral::embed(affinity.as_ref(), &params, &hints, observer) {
+    let options = EmbedOptions { start: Some(used), ..EmbedOptions::default() };
+    match spectral::embed(&affinity, &params, &options, observer) {
         Ok(wider) => Ok(wider),
         Err(rpfcluster::Error::Cancelled) => Err(rpfcluster::Error::Cancelled.into()),
         // Few landmarks have no more eigenvectors to give: then what was used has to do.

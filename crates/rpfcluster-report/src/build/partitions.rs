@@ -3,7 +3,8 @@
 
 use rpfcluster::Setting;
 use rpfcluster::affinity::SparseAffinity;
-use rpfcluster::spectral::{self, Hints, SpectralParams};
+
+use rpfcluster::spectral::{self, EmbedOptions, SpectralParams};
 use rpfcluster::{Fitted, Forest, LeafMatrix, Observer, Points, Silent};
 
 use super::sample;
@@ -122,7 +123,7 @@ fn of_matrix(
             return Err(rpfcluster::Error::Cancelled.into());
         }
         // Silent: bars of so many short steps would only flicker.
-        let cut = spectral::embed(&affinity, &params, &Hints::default(), &Silent)
+        let cut = spectral::embed(&affinity, &params, &EmbedOptions::default(), &Silent)
             .and_then(|embedding| spectral::label(&affinity, &embedding, &params, &Silent));
         // Fewer distinct points than that: this K cannot be had.
         if let Ok(labels) = cut {

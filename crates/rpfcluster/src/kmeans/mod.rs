@@ -13,7 +13,6 @@ use crate::error::{Error, Result, parameter};
 use crate::observe::{Observer, Silent, Stage, check};
 use crate::random::sample_rows;
 
-
 /// Rows above which the restarts run on a sample.
 const SAMPLED_ABOVE: usize = 40_000;
 /// Rows of that sample.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::Seconds;
 use super::fit::{spectral_labels, unite_equal_leaves};
 use crate::affinity::Affinity;
-use crate::eigen::{Embedding, EmbedOptions, SpectralParams, embed};
+use crate::eigen::{EmbedOptions, Embedding, SpectralParams, embed};
 use crate::error::{Error, Result};
 use crate::forest::Forest;
 use crate::kernel::LeafMatrix;

@@ -1,4 +1,4 @@
-//! Graphs that the tests share.
+//! Graphs for the tests of affinities and eigen-solvers.
 #![allow(dead_code)] // each test file uses some of them
 #![allow(clippy::unwrap_used)] // a failed unwrap here is a failed test
 
@@ -6,7 +6,7 @@ use rpfcluster::Silent;
 use rpfcluster::affinity::{SparseAffinity, Weights};
 use rpfcluster::random::{Purpose, Stream};
 
-/// A symmetric graph from undirected edges; repeated edges add up.
+/// A symmetric graph from undirected edges; the weights of repeated edges add up.
 pub fn graph(n: usize, constant: f64, edges: &[(usize, usize, f64)]) -> SparseAffinity {
     let mut rows: Vec<std::collections::BTreeMap<u32, f64>> = vec![Default::default(); n];
     for (a, b, w) in edges {
@@ -27,17 +27,17 @@ pub fn graph(n: usize, constant: f64, edges: &[(usize, usize, f64)]) -> SparseAf
     SparseAffinity::new(constant, indptr, indices, Weights::Values(values)).unwrap()
 }
 
-/// `size` points in a ring, numbered from `first`.
+/// The edges of a ring of `size` points, numbered from `first`.
 pub fn ring(first: usize, size: usize) -> Vec<(usize, usize, f64)> {
     (0..size).map(|i| (first + i, first + (i + 1) % size, 1.0)).collect()
 }
 
-/// All pairs of `size` points, themselves included.
+/// All pairs of `size` points, self-loops included.
 pub fn clique(first: usize, size: usize, w: f64) -> Vec<(usize, usize, f64)> {
     (0..size).flat_map(|i| (i..size).map(move |j| (first + i, first + j, w))).collect()
 }
 
-/// A connected random graph: a path plus random edges.
+/// A connected random graph: a path and random edges.
 pub fn random_graph(n: usize, edges: usize, seed: u64) -> Vec<(usize, usize, f64)> {
     let mut s = Stream::new(seed, Purpose::Shapes, 0, 0);
     let mut out: Vec<(usize, usize, f64)> = (1..n).map(|i| (i - 1, i, 0.05 + s.uniform())).collect();
@@ -47,7 +47,7 @@ pub fn random_graph(n: usize, edges: usize, seed: u64) -> Vec<(usize, usize, f64
     out
 }
 
-/// The paper's nine points.
+/// The example of nine points in the paper.
 pub fn nine_points() -> SparseAffinity {
     let mut m = vec![0.0; 81];
     for i in 0..9 {

@@ -98,10 +98,8 @@ fn nested_iteration(
                 let isolated_groups = isolated_groups(level, coarse, width, observer)?;
                 let (request, max_iterations) =
                     if at == 0 { (request, FINE_ITERATIONS) } else { (&rough, COARSE_ITERATIONS) };
-                let refinement =
-                    Refinement { request, max_iterations, isolated_groups: &isolated_groups };
-                let refined =
-                    refine(operator, &mut cycle, &mut vectors, &refinement, &mut random, observer)?;
+                let refinement = Refinement { request, max_iterations, isolated_groups: &isolated_groups };
+                let refined = refine(operator, &mut cycle, &mut vectors, &refinement, &mut random, observer)?;
                 products = refined.products;
                 let values = refined.values;
                 converged = refined.converged.map(|residual| ConvergedValues { values, residual });

@@ -130,7 +130,8 @@ impl Level<'_> {
     /// Chebyshev iteration on the eigenvalues of `1 - P` from [`SMOOTHED_FROM`] to the upper bound.
     fn smooth(&mut self, b: usize, observer: &dyn Observer) -> Result<()> {
         let length = self.graph.n() * b;
-        let (middle, half) = ((self.upper_bound + SMOOTHED_FROM) / 2.0, (self.upper_bound - SMOOTHED_FROM) / 2.0);
+        let (middle, half) =
+            ((self.upper_bound + SMOOTHED_FROM) / 2.0, (self.upper_bound - SMOOTHED_FROM) / 2.0);
         let (mut alpha, mut beta, mut rho) = (0.0, 1.0 / middle, half / middle);
         self.previous[..length].fill(0.0);
         for _ in 0..SMOOTHING_STEPS {
