@@ -134,7 +134,8 @@ class RPFNeighbors(ClassNamePrefixFeaturesOutMixin, ForestBase):  # type: ignore
         count = whole(count, "n_neighbors", 1)
         candidates = max(count, whole(self.n_candidates_exact, "n_candidates_exact", 1))
         rows = None if X is None else native(X.astype(self._fit_X.dtype, copy=False))
-        indices, distances = self._forest.nearest((count, candidates), native(self._fit_X), rows, *self._how())
+        counts: RerankCounts = {"k": count, "candidates": candidates}
+        indices, distances = self._forest.nearest(counts, native(self._fit_X), rows, *self._how())
         if (indices < 0).any():
             raise ValueError(
                 f"some rows share leaves with fewer than n_neighbors = {count} others; "

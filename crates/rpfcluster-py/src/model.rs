@@ -1,4 +1,7 @@
-//! Model files and pickles: the bytes of the two classes, to and from, behind the gate like all that can take long.
+//! Model files and pickles of the classes `Forest` and `Cluster`.
+//!
+//! Both use the container of the library, which the command `rpf` reads and writes too. A file is written completely or
+//! not at all.
 
 use std::path::PathBuf;
 
@@ -11,13 +14,13 @@ use crate::cluster::Cluster;
 use crate::forest::Forest;
 use crate::gate::gate;
 
-/// The section that says from which columns a model was made.
+/// The section that describes the columns of the training data, as JSON.
 const META: &str = "meta";
 
-/// A forest, a clustering where the file holds one, and what it says of its columns.
-type Opened<'py> = (Forest, Option<Cluster>, Option<Bound<'py, PyBytes>>);
+/// The forest, the clustering if the file holds one, and its [`META`] section if present.
+type ModelParts<'py> = (Forest, Option<Cluster>, Option<Bound<'py, PyBytes>>);
 
-/// What `write` writes, as Python's bytes.
+/// The output of `write` as Python bytes.
 pub fn bytes_of<'py>(
     py: Python<'py>,
     write: impl FnOnce(&mut Vec<u8>, &dyn Observer) -> rpfcluster::Result<()> + Send,
@@ -29,7 +32,7 @@ pub fn bytes_of<'py>(
     Ok(PyBytes::new(py, &bytes))
 }
 
-/// Writes a model file, whole or not at all, with what it says of its columns.
+/// Writes a model file with a [`META`] section.
 pub fn save_to(
     py: Python<'_>,
     meta: &[u8],
@@ -38,10 +41,10 @@ pub fn save_to(
     gate(py, None, |o| write(&[(META, meta)], o))
 }
 
-/// Reads a model file; `threads` is for this machine.
+/// Reads a model file. `threads` sets the thread count of later calls, which a file does not hold.
 #[pyfunction]
 #[pyo3(signature = (path, threads=None))]
-pub fn open_model<'py>(py: Python<'py>, path: PathBuf, threads: Option<usize>) -> PyResult<Opened<'py>> {
+pub fn open_model<'py>(py: Python<'py>, path: PathBuf, threads: Option<usize>) -> PyResult<ModelParts<'py>> {
     let (forest, clustering, meta) = gate(py, None, |o| {
         let bytes = read(&path, o)?;
         let file = Container::parse(&bytes, o)?;
