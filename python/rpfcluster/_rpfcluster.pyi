@@ -1,8 +1,8 @@
-"""The native half. Its names are not for users; those of the package are."""
+"""Types of the native module. It is not public: use the names of the package."""
 
 import os
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +11,16 @@ __version__: str
 
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
-Places: TypeAlias = NDArray[np.int32] | NDArray[np.int64]
-Csr: TypeAlias = tuple[Places, Places, Floats]
+Indices: TypeAlias = NDArray[np.int32] | NDArray[np.int64]
+Csr: TypeAlias = tuple[Indices, Indices, Floats]
 Dense: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 Sparse: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]
 Table: TypeAlias = Dense | Sparse
 Progress: TypeAlias = Callable[[str, str, int], object]
+
+class RerankCounts(TypedDict):
+    k: int
+    candidates: int
 
 class Forest:
     shape: tuple[int, int]
@@ -32,7 +36,7 @@ class Forest:
     ) -> NDArray[np.uint32]: ...
     def features(
         self, table: Table | None = None, threads: int | None = None, progress: Progress | None = None
-    ) -> NDArray[np.int32] | NDArray[np.int64]: ...
+    ) -> Indices: ...
     def paths(self, tree: int, leaves: list[int]) -> tuple[Ints, Ints]: ...
     def neighbors(
         self,
@@ -43,7 +47,7 @@ class Forest:
     ) -> tuple[Ints, Floats]: ...
     def nearest(
         self,
-        counts: tuple[int, int],
+        counts: RerankCounts,
         training: Table,
         table: Table | None = None,
         threads: int | None = None,
@@ -75,7 +79,7 @@ class Cluster:
     vectors: Floats
     eigenvalues: Floats
     degrees: Floats
-    pieces: int
+    components: int
     forest: Forest
     params: str
     used: str

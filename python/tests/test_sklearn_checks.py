@@ -25,7 +25,7 @@ ESTIMATORS = [
 
 
 # The checks embed a handful of random rows, which may well fall apart.
-@pytest.mark.filterwarnings("ignore:the graph falls into")
+@pytest.mark.filterwarnings("ignore:the graph has")
 @parametrize_with_checks(ESTIMATORS)
 def test_sklearn(estimator, check):
     check(estimator)
@@ -59,7 +59,7 @@ def further(estimator):
 CASES = [(estimator, name) for estimator in ESTIMATORS for name in further(estimator)]
 
 
-@pytest.mark.filterwarnings("ignore:the graph falls into")
+@pytest.mark.filterwarnings("ignore:the graph has")
 # These checks fit on a data frame and transform an array on purpose.
 @pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names")
 @pytest.mark.parametrize(("estimator", "name"), CASES, ids=[f"{e}-{n}" for e, n in CASES])

@@ -90,7 +90,7 @@ impl Cluster {
 
     /// The number of connected components of the affinity graph.
     #[getter]
-    fn pieces(&self) -> usize {
+    fn components(&self) -> usize {
         self.inner.embedding().columns.len()
     }
 
