@@ -307,9 +307,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         k, more = self._clustering_params()
         if self.affinity == "precomputed":
             if more["max_k"] is not None:
-                raise ValueError(
-                    "n_clusters='auto' requires a forest, but affinity='precomputed' grows none"
-                )
+                raise ValueError("n_clusters='auto' requires a forest, but affinity='precomputed' grows none")
             return self._fit_precomputed(X, k, more["method"] or "kway")
         X = check_data(self, X, reset=True, min_samples=2)
         self._fit_cluster(X, k, **more)
@@ -357,9 +355,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         if other.affinity == "precomputed":
             raise ValueError("recut uses the kernel of the forest, so affinity cannot be 'precomputed'")
         if is_auto(other.n_clusters, "n_clusters"):
-            raise ValueError(
-                "recut cannot choose n_clusters='auto', which requires the samples; fit a new model"
-            )
+            raise ValueError("recut cannot choose n_clusters='auto', which requires the samples; fit a new model")
         k, more = other._clustering_params()
         native_params = json.dumps({**other._params(k), **more})
         runtime = resolve_threads(other.n_jobs), other._limit(), make_progress(other.verbose)

@@ -112,9 +112,7 @@ class RPFNeighbors(ClassNamePrefixFeaturesOutMixin, ForestBase):  # type: ignore
         check_choice(self.mode, "mode", ("distance", "similarity", "connectivity"))
         metric = check_choice(self.metric, "metric", ("co-leaf", "euclidean"))
         if metric == "euclidean" and self.mode == "similarity":
-            raise ValueError(
-                "mode='similarity' requires metric='co-leaf', not 'euclidean'"
-            )
+            raise ValueError("mode='similarity' requires metric='co-leaf', not 'euclidean'")
         X = self._grow(X)
         # Only Euclidean distances need the training samples.
         self._fit_X = X if metric == "euclidean" else None
