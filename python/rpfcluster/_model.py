@@ -113,8 +113,8 @@ def load(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> RPFClust
     # Raises the OSError of Python, with its errno, if the file cannot be read.
     with Path(path).open("rb"):
         pass
-    forest, cluster, meta = _rpfcluster.open_model(path, resolve_threads(n_jobs))
-    params = json.loads(forest.params)
+    model, meta = _rpfcluster.open_model(path, resolve_threads(n_jobs))
+    params = json.loads(model.forest_params)
     common = {
         "n_estimators": params["trees"],
         "min_samples_split": params["min_node"],
@@ -125,8 +125,8 @@ def load(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> RPFClust
         "n_jobs": n_jobs,
     }
     estimator: RPFCluster | RPForest
-    if cluster is not None:
-        asked = json.loads(cluster.params)
+    if isinstance(model, _rpfcluster.Cluster):
+        asked = json.loads(model.params)
         common["min_samples_split"] = "auto" if asked["min_node"] is None else asked["min_node"]
         if asked["max_trees"] is not None:
             common["n_estimators"] = "auto"
@@ -141,13 +141,13 @@ def load(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> RPFClust
             solver=asked["solver"],
             n_landmarks=asked["landmarks"],
         )
-        estimator._cluster = cluster
+        estimator._cluster = model
         estimator._affinity_matrix = None
-        estimator._set_fitted(cluster, np.dtype(forest.dtype))
+        estimator._set_fitted(model, np.dtype(model.dtype))
     else:
         estimator = RPForest(**common)
-        estimator._forest = forest
-    estimator.n_features_in_ = forest.shape[1]
+        estimator._forest = model
+    estimator.n_features_in_ = model.shape[1]
     if meta is not None:
         _set_preparation(estimator, json.loads(meta)["preparation"])
     return estimator

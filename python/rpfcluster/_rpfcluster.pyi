@@ -25,10 +25,9 @@ class RerankCounts(TypedDict):
 class Forest:
     shape: tuple[int, int]
     dtype: str
-    params: str
+    forest_params: str
     offsets: list[int]
     depths: list[int]
-    nbytes: int
     @staticmethod
     def grow(table: Table, params: str, threads: int | None = None, progress: Progress | None = None) -> Forest: ...
     def apply(
@@ -78,9 +77,10 @@ class Cluster:
     labels: Ints
     vectors: Floats
     eigenvalues: Floats
-    degrees: Floats
     components: int
-    forest: Forest
+    shape: tuple[int, int]
+    dtype: str
+    forest_params: str
     params: str
     used: str
     @staticmethod
@@ -129,9 +129,7 @@ def sweep(
     progress: Progress | None = None,
 ) -> tuple[str, NDArray[np.uint32]]: ...
 def scores(labels: list[int], classes: list[int]) -> str: ...
-def open_model(
-    path: str | os.PathLike[str], threads: int | None = None
-) -> tuple[Forest, Cluster | None, bytes | None]: ...
+def open_model(path: str | os.PathLike[str], threads: int | None = None) -> tuple[Forest | Cluster, bytes | None]: ...
 def shapes() -> list[str]: ...
 def shape(name: str, n: int, seed: int) -> tuple[Floats, Ints]: ...
 def iris() -> tuple[Floats, Ints, list[str], list[str]]: ...

@@ -9,7 +9,7 @@ use rpfcluster::thread_pool::in_pool;
 use rpfcluster::{AffinityParams, Fitted, Observer, RpfCluster};
 
 use crate::arrays::{CsrArrays, CsrBuffers, LabelArray, convert, label_array};
-use crate::forest::Forest;
+use crate::forest::dtype_name;
 use crate::gate::{Progress, gate};
 use crate::json::{parse, to_json};
 use crate::model::{bytes_of, save_to};
@@ -82,22 +82,28 @@ impl Cluster {
         self.inner.embedding().eigenvalues.clone().into_pyarray(py)
     }
 
-    /// The row sums of the affinity.
-    #[getter]
-    fn degrees<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        self.inner.embedding().degrees.clone().into_pyarray(py)
-    }
-
     /// The number of connected components of the affinity graph.
     #[getter]
     fn components(&self) -> usize {
         self.inner.embedding().columns.len()
     }
 
-    /// The forest.
+    /// Rows and columns of the training data.
     #[getter]
-    fn forest(&self) -> Forest {
-        Forest::new(self.inner.forest().clone())
+    fn shape(&self) -> (usize, usize) {
+        (self.inner.forest().n(), self.inner.forest().d())
+    }
+
+    /// The float type of the training data, "float32" or "float64".
+    #[getter]
+    fn dtype(&self) -> &'static str {
+        dtype_name(self.inner.forest())
+    }
+
+    /// The JSON of the parameters of the forest.
+    #[getter]
+    fn forest_params(&self) -> PyResult<String> {
+        to_json(self.inner.forest().params())
     }
 
     /// The JSON of the parameters as given.

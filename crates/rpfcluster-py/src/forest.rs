@@ -18,6 +18,14 @@ use crate::table::{InputTable, TableView, with_view};
 /// Offsets into the node ids, and the node ids on the path from the root to each leaf.
 type PathArrays<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
 
+/// The numpy name of the float type a forest was grown on.
+pub fn dtype_name(forest: &rpfcluster::Forest) -> &'static str {
+    match forest.precision() {
+        Precision::F32 => "float32",
+        Precision::F64 => "float64",
+    }
+}
+
 /// The numbers of an exact re-ranking: the `k` nearest among the `candidates` strongest co-leaf neighbours. A dict in
 /// Python.
 #[derive(Clone, Copy, FromPyObject)]
@@ -134,15 +142,12 @@ impl Forest {
     /// The float type of the training data, "float32" or "float64".
     #[getter]
     fn dtype(&self) -> &'static str {
-        match self.inner.precision() {
-            Precision::F32 => "float32",
-            Precision::F64 => "float64",
-        }
+        dtype_name(&self.inner)
     }
 
     /// The JSON of the parameters.
     #[getter]
-    fn params(&self) -> PyResult<String> {
+    fn forest_params(&self) -> PyResult<String> {
         to_json(self.inner.params())
     }
 
@@ -156,12 +161,6 @@ impl Forest {
     #[getter]
     fn depths(&self) -> Vec<usize> {
         self.inner.depths()
-    }
-
-    /// Memory of the forest in bytes.
-    #[getter]
-    fn nbytes(&self) -> usize {
-        self.inner.bytes()
     }
 
     /// The leaf id of each row in each tree, rows × trees.

@@ -17,8 +17,14 @@ use crate::gate::gate;
 /// The section that describes the columns of the training data, as JSON.
 const META: &str = "meta";
 
-/// The forest, the clustering if the file holds one, and its [`META`] section if present.
-type ModelParts<'py> = (Forest, Option<Cluster>, Option<Bound<'py, PyBytes>>);
+/// A `Cluster` or a `Forest`, and the [`META`] section if present.
+type ModelParts<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyBytes>>);
+
+/// The content of a model file.
+enum Model {
+    Forest(rpfcluster::Forest),
+    Cluster(Fitted),
+}
 
 /// The output of `write` as Python bytes.
 pub fn bytes_of<'py>(
@@ -45,16 +51,20 @@ pub fn save_to(
 #[pyfunction]
 #[pyo3(signature = (path, threads=None))]
 pub fn open_model<'py>(py: Python<'py>, path: PathBuf, threads: Option<usize>) -> PyResult<ModelParts<'py>> {
-    let (forest, clustering, meta) = gate(py, None, |o| {
+    let (model, meta) = gate(py, None, |o| {
         let bytes = read(&path, o)?;
         let file = Container::parse(&bytes, o)?;
         let meta = file.has(META).then(|| file.section(META).map(<[u8]>::to_vec)).transpose()?;
-        if !file.has("cluster") {
-            return Ok((rpfcluster::Forest::from_container(&file, o)?, None, meta));
-        }
-        let clustering = Fitted::from_container(&file, o)?;
-        Ok((clustering.forest().clone(), Some(clustering), meta))
+        let model = if file.has("cluster") {
+            Model::Cluster(Fitted::from_container(&file, o)?)
+        } else {
+            Model::Forest(rpfcluster::Forest::from_container(&file, o)?)
+        };
+        Ok((model, meta))
     })?;
-    let clustering = clustering.map(|c| Cluster::new(c, threads));
-    Ok((Forest::new(forest), clustering, meta.map(|m| PyBytes::new(py, &m))))
+    let object = match model {
+        Model::Forest(forest) => Bound::new(py, Forest::new(forest))?.into_any(),
+        Model::Cluster(fitted) => Bound::new(py, Cluster::new(fitted, threads))?.into_any(),
+    };
+    Ok((object, meta.map(|m| PyBytes::new(py, &m))))
 }
