@@ -23,7 +23,7 @@ type ModelParts<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyBytes>>);
 /// The content of a model file.
 enum Model {
     Forest(rpfcluster::Forest),
-    Cluster(Fitted),
+    Cluster(Box<Fitted>),
 }
 
 /// The output of `write` as Python bytes.
@@ -56,7 +56,7 @@ pub fn open_model<'py>(py: Python<'py>, path: PathBuf, threads: Option<usize>) -
         let file = Container::parse(&bytes, o)?;
         let meta = file.has(META).then(|| file.section(META).map(<[u8]>::to_vec)).transpose()?;
         let model = if file.has("cluster") {
-            Model::Cluster(Fitted::from_container(&file, o)?)
+            Model::Cluster(Box::new(Fitted::from_container(&file, o)?))
         } else {
             Model::Forest(rpfcluster::Forest::from_container(&file, o)?)
         };
@@ -64,7 +64,7 @@ pub fn open_model<'py>(py: Python<'py>, path: PathBuf, threads: Option<usize>) -
     })?;
     let object = match model {
         Model::Forest(forest) => Bound::new(py, Forest::new(forest))?.into_any(),
-        Model::Cluster(fitted) => Bound::new(py, Cluster::new(fitted, threads))?.into_any(),
+        Model::Cluster(fitted) => Bound::new(py, Cluster::new(*fitted, threads))?.into_any(),
     };
     Ok((object, meta.map(|m| PyBytes::new(py, &m))))
 }
