@@ -1,7 +1,7 @@
-"""What importing the package costs beyond numpy, in fresh interpreters: the smallest of several tries.
+"""Import time of the package beyond numpy, in new interpreters; the minimum of several runs.
 
-``python python/figures/import_time.py``. The package loads its estimators, and with them scikit-learn, on first use;
-both moments are shown, and scikit-learn alone beside them.
+``python python/figures/import_time.py [RUNS]``. The package imports its estimators, and scikit-learn with them, on
+first use. Both imports are measured, and that of scikit-learn alone for comparison.
 """
 
 import subprocess
@@ -15,7 +15,7 @@ STATEMENTS = {
 
 
 def seconds(statement: str, tries: int) -> float:
-    """Return the seconds a statement takes after numpy is there."""
+    """Return the seconds of a statement after the import of numpy."""
     code = f"import time, numpy; t = time.perf_counter(); {statement}; print(time.perf_counter() - t)"
     runs = (
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True) for _ in range(tries)

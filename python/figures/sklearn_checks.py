@@ -1,6 +1,6 @@
-"""How many of scikit-learn's checks each estimator runs and passes: the table of docs/python-figures.md.
+"""Number of scikit-learn checks that each estimator passes: the table of docs/python-figures.md.
 
-``python python/figures/sklearn_checks.py``; ends with 1 when a check failed or was skipped.
+``python python/figures/sklearn_checks.py`` exits with 1 if a check fails or is skipped.
 """
 
 import os
@@ -8,7 +8,7 @@ import sys
 import warnings
 from collections import Counter
 
-# Without it scikit-learn skips its check of array-API input.
+# Otherwise scikit-learn skips its check of array-API input.
 os.environ["SCIPY_ARRAY_API"] = "1"
 
 import sklearn
@@ -18,7 +18,7 @@ from rpfcluster import NJW, ClusterForests, RPFCluster, RPFEmbedding, RPFNeighbo
 
 
 def main() -> int:
-    """Print a line an estimator and return how many checks did not pass."""
+    """Print one line for each estimator and return the number of checks that did not pass."""
     print(f"scikit-learn {sklearn.__version__}\n")
     print("| estimator | checks | passed | failed | skipped |\n|---|---|---|---|---|")
     left = 0

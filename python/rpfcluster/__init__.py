@@ -1,6 +1,6 @@
-"""Random projection forests, the similarity kernel they learn, and clustering built on it.
+"""Random projection forests, their similarity kernel, and spectral clustering on it.
 
-Every name is loaded on first use, so that ``import rpfcluster`` costs next to nothing.
+The public names are loaded on first use, so that ``import rpfcluster`` does not import scikit-learn.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ __all__ = [
     "sweep",
 ]
 
-_HOMES = {
+_MODULE_OF = {
     "NJW": "_rivals",
     "ClusterForests": "_rivals",
     "RPFCluster": "_cluster",
@@ -58,8 +58,8 @@ _MODULES = ("datasets", "metrics", "plot")
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f".{name}", __name__)
-    if name in _HOMES:
-        return getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+    if name in _MODULE_OF:
+        return getattr(importlib.import_module(f".{_MODULE_OF[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

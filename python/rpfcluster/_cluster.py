@@ -1,4 +1,4 @@
-"""RPFCluster: spectral clustering on the rpf-kernel, with predict and transform for new rows."""
+"""Spectral clustering on the kernel of a random projection forest."""
 
 from __future__ import annotations
 
@@ -16,71 +16,75 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from . import _rpfcluster
 from ._common import (
     Array,
+    as_native,
+    check_choice,
     check_data,
+    check_float_or_auto,
+    check_int,
     is_auto,
     is_sparse,
-    native,
-    one_of,
-    open_number,
-    progress_of,
-    seed_of,
-    threads_of,
-    whole,
+    make_progress,
+    resolve_seed,
+    resolve_threads,
 )
 from ._report import write_report
 
-# What the command takes for --trees auto.
-_MOST_TREES = 1600
+# Largest number of trees that n_estimators="auto" grows; the same as for `rpf cluster --trees auto`.
+_MAX_TREES = 1600
 
 
 class SpectralBase(TransformerMixin, BaseEstimator):  # type: ignore[misc, unused-ignore]
-    """What the clusterer and the embedding share: one fit, one matrix, new rows."""
+    """Base class of the clusterer and the embedding."""
 
     _cluster: _rpfcluster.Cluster
     _affinities: tuple[str, ...] = ("auto", "paper", "linear", "top-k")
 
     def _params(self, k: int) -> dict[str, Any]:
-        """Name every parameter as the Rust library does; ``"auto"`` is its ``None``."""
-        affinity = one_of(self.affinity, "affinity", self._affinities)
+        """Return the parameters under the names of the Rust library, with None for ``"auto"``.
+
+        Only types are checked here. The library checks ranges and refuses parameters that do not apply; its errors are
+        raised as ValueError with the names of this estimator.
+        """
+        affinity = check_choice(self.affinity, "affinity", self._affinities)
         split, top = self.min_samples_split, self.n_neighbors
         return {
             "k": k,
             **self._trees(),
-            "min_node": None if is_auto(split, "min_samples_split") else whole(split, "min_samples_split", 2),
-            "split": one_of(self.split, "split", ("uniform", "median")),
-            "direction": one_of(self.direction, "direction", ("gaussian", "sparse")),
-            "candidates": whole(self.n_candidates, "n_candidates", 1),
+            "min_node": None if is_auto(split, "min_samples_split") else check_int(split, "min_samples_split", 2),
+            "split": check_choice(self.split, "split", ("uniform", "median")),
+            "direction": check_choice(self.direction, "direction", ("gaussian", "sparse")),
+            "candidates": check_int(self.n_candidates, "n_candidates", 1),
             "affinity": None if affinity == "auto" else affinity,
-            "beta1": open_number(self.beta1, "beta1"),
-            "beta2": open_number(self.beta2, "beta2"),
-            "diagonal": one_of(self.diagonal, "diagonal", ("keep", "drop")),
-            "top": None if is_auto(top, "n_neighbors") else whole(top, "n_neighbors", 1),
-            "power": open_number(self.power, "power"),
+            "beta1": check_float_or_auto(self.beta1, "beta1"),
+            "beta2": check_float_or_auto(self.beta2, "beta2"),
+            "diagonal": check_choice(self.diagonal, "diagonal", ("keep", "drop")),
+            "top": None if is_auto(top, "n_neighbors") else check_int(top, "n_neighbors", 1),
+            "power": check_float_or_auto(self.power, "power"),
             **self._spectral(k),
         }
 
     def _trees(self) -> dict[str, Any]:
-        """Name the number of trees."""
-        return {"trees": whole(self.n_estimators, "n_estimators", 1)}
+        """Return the number of trees."""
+        return {"trees": check_int(self.n_estimators, "n_estimators", 1)}
 
     def _spectral(self, k: int) -> dict[str, Any]:
-        """Name what the spectral step alone is told."""
-        solver = one_of(self.solver, "solver", ("auto", "dense", "block", "nystrom"))
-        landmarks = whole(self.n_landmarks, "n_landmarks", 1)
-        return {"solver": solver, "landmarks": landmarks, "seed": seed_of(self.random_state)}
+        """Return the parameters of the spectral step."""
+        solver = check_choice(self.solver, "solver", ("auto", "dense", "block", "nystrom"))
+        landmarks = check_int(self.n_landmarks, "n_landmarks", 1)
+        return {"solver": solver, "landmarks": landmarks, "seed": resolve_seed(self.random_state)}
 
     def _fit_cluster(self, X: Any, k: int, **more: Any) -> None:
         params = json.dumps({**self._params(k), **more})
-        how = threads_of(self.n_jobs), self._limit(), progress_of(self.verbose)
-        self._cluster = _rpfcluster.Cluster.fit(native(X), params, *how)
+        runtime = resolve_threads(self.n_jobs), self._limit(), make_progress(self.verbose)
+        self._cluster = _rpfcluster.Cluster.fit(as_native(X), params, *runtime)
         self._affinity_matrix: Any = None
 
     def _limit(self) -> int | None:
-        return None if self.memory_limit is None else whole(self.memory_limit, "memory_limit", 1)
+        return None if self.memory_limit is None else check_int(self.memory_limit, "memory_limit", 1)
 
     @property
     def chosen_(self) -> dict[str, Any]:
-        """What was used where something was left open, and how the eigen-solver ended."""
+        """Resolved values of the parameters left at "auto", and the outcome of the eigensolver."""
         check_is_fitted(self)
         if "_used" in vars(self):
             return dict(self._used)
@@ -95,28 +99,29 @@ class SpectralBase(TransformerMixin, BaseEstimator):  # type: ignore[misc, unuse
 
     @property
     def affinity_matrix_(self) -> Any:
-        """The affinity that was cut, made when first asked for.
+        """The affinity matrix, computed on first access.
 
-        A CSR matrix; an ndarray for the paper's affinity, in which no pair is zero, and where one was given.
+        A CSR matrix, except for affinity="paper", which has no zero entries and is an ndarray, and for
+        affinity="precomputed", which returns the input.
         """
         check_is_fitted(self)
         if self._affinity_matrix is None:
-            constant, (starts, columns, values) = self._cluster.affinity(progress_of(self.verbose))
+            constant, (starts, columns, values) = self._cluster.affinity(make_progress(self.verbose))
             n = len(starts) - 1
             matrix: Any = sparse.csr_matrix((values, columns, starts), shape=(n, n))
-            self._affinity_matrix = _raised(matrix, constant) if constant > 0 else matrix
+            self._affinity_matrix = _add_constant(matrix, constant) if constant > 0 else matrix
         return self._affinity_matrix
 
     def __sklearn_tags__(self) -> Any:
-        """Sparse data is used as it is; both widths of floats stay what they are."""
+        """Declare support for sparse input, and that float32 and float64 are preserved."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
 
-def _raised(matrix: sparse.csr_matrix, constant: float) -> NDArray[np.float64]:
-    """Add a constant to every entry; some rows at a time, so that Ctrl-C need not wait for gigabytes."""
+def _add_constant(matrix: sparse.csr_matrix, constant: float) -> NDArray[np.float64]:
+    """Add a constant to every entry, in blocks of rows, so that Ctrl-C is handled between blocks."""
     dense = np.empty(matrix.shape)
     for first in range(0, len(dense), 1000):
         part = slice(first, first + 1000)
@@ -125,75 +130,101 @@ def _raised(matrix: sparse.csr_matrix, constant: float) -> NDArray[np.float64]:
 
 
 class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  # type: ignore[misc, unused-ignore]
-    """Clustering by normalised cuts of the similarity a random projection forest learns.
+    """Spectral clustering on the similarity kernel of a random projection forest.
 
-    A forest of random cuts is grown on the data; rows that seldom get separated are similar; the similarity is cut
-    into clusters by its leading eigenvectors. No n by n matrix is made. New rows are placed with ``predict``.
+    The similarity of two samples is the fraction of trees in which they fall into the same leaf. The leading
+    eigenvectors of the normalised affinity graph give the clusters. The n by n matrix is never formed, and `predict`
+    assigns new samples.
 
     Parameters
     ----------
     n_clusters : int or "auto", default=8
-        Number of clusters; "auto" chooses it from 1 to ``max_clusters`` by gaps among eigenvalues.
+        Number of clusters. "auto" chooses it from 1 to ``max_clusters`` by the gaps between eigenvalues.
     max_clusters : int, default=10
-        The most that "auto" may choose.
+        Largest number of clusters that "auto" chooses.
     tune : bool, default=True
-        Whether settings are tried for what is left at "auto", and the one taken that agrees most with the others (where
-        halves of the forest find nothing of that, the one they find again best); no labels are used. Otherwise what
-        is left open takes fixed defaults.
+        Whether to choose the parameters left at "auto" by consensus: of several candidate settings, the one whose
+        partition agrees most with the others, or the one most stable between two halves of the forest if they
+        reproduce nothing of it. No labels are used. With ``tune=False``, these parameters take fixed defaults.
     affinity : {"auto", "paper", "linear", "top-k", "precomputed"}, default="auto"
-        What is cut. "top-k": each row's strongest neighbours, the similarity raised to ``power``. "paper": the
-        similarity with values below ``beta1`` pruned, then exponential with bandwidth ``beta2``. "linear": the
-        similarity itself. "precomputed": X is a similarity matrix, dense or sparse; there is no forest then.
+        How to construct the affinity graph from the similarities S.
+
+        - "top-k": the ``n_neighbors`` most similar samples of each sample, with weights S ** ``power``.
+        - "paper": exp((S - 1) / ``beta2``), with similarities below ``beta1`` set to zero first.
+        - "linear": S itself.
+        - "precomputed": X is a dense or sparse similarity matrix, and no forest is grown.
     beta1, beta2 : float or "auto", default="auto"
-        Threshold and bandwidth of "paper". A number given with affinity="auto" chooses "paper".
+        Threshold and bandwidth of affinity="paper". A number given with affinity="auto" selects "paper".
     n_neighbors : int or "auto", default="auto"
-        Neighbours of "top-k".
+        Number of neighbours of affinity="top-k".
     power : float or "auto", default="auto"
-        Power of "top-k".
+        Exponent of the weights of affinity="top-k".
     diagonal : {"keep", "drop"}, default="keep"
-        Whether a row is similar to itself in affinity="paper".
+        Whether affinity="paper" keeps the affinity of each sample with itself.
     n_estimators : int or "auto", default=200
-        Number of trees; "auto" doubles it, up to 1600, until the two halves of the forest give the same clusters.
+        Number of trees. "auto" doubles it, up to 1600, until both halves of the forest give the same clusters.
     min_samples_split : int or "auto", default="auto"
-        A node with fewer rows is a leaf. Without ``tune``, "auto" is 30, fewer for tables of under 150 rows, and the
-        root of the number of rows for affinity="linear" where that is more.
+        The minimum number of samples required to split a node. With ``tune=False``, "auto" is 30, less below 150
+        samples, and at least the square root of the number of samples for affinity="linear".
     split, direction, n_candidates
-        As in `RPForest`.
+        See `RPForest`.
     method : {"auto", "kway", "ncut"}, default="auto"
-        How labels are made: k-means on all eigenvectors, or recursive cuts in two as in the paper.
+        How to assign labels in the embedding space: "kway" runs k-means on all eigenvectors, "ncut" bipartitions
+        recursively as in the paper.
     solver : {"auto", "dense", "block", "nystrom"}, default="auto"
-        How eigenvectors are found; the first three agree, "nystrom" approximates from ``n_landmarks`` rows.
+        The eigensolver. "dense" and "block" agree to their tolerance, and "auto" selects one of them; "nystrom"
+        approximates the eigenvectors from ``n_landmarks`` samples.
     n_landmarks : int, default=500
-        Landmarks of "nystrom".
+        Number of landmarks of solver="nystrom".
     memory_limit : int or None, default=None
-        Refuse to begin what would need more bytes.
-    random_state : int, RandomState, Generator or None, default=None
-        An integer is the seed itself: the same seed gives the same labels as the command and the Rust library.
+        Raises MemoryError before the fit if it would need more than this number of bytes.
+    random_state : int, RandomState instance, Generator or None, default=None
+        Controls all randomness. An integer is the seed of the command and the Rust library, which give the same labels
+        for the same seed.
     n_jobs : int or None, default=None
-        Threads; None is one per core. The result does not depend on it.
+        Number of threads. None uses one per core; negative values count back from the number of cores, as in joblib.
+        The result does not depend on it.
     verbose : int, default=0
-        Above 0, progress is shown.
+        Shows progress if greater than 0.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        The cluster of each row, numbered from 0 in order of first appearance.
+        Labels of each sample, numbered from 0 in order of first appearance.
     embedding_ : ndarray of shape (n_samples, n_clusters_)
-        The eigenvectors.
+        The leading eigenvectors of the normalised affinity.
     eigenvalues_ : ndarray of shape (n_clusters_,)
-        Their eigenvalues, the largest first.
+        The eigenvalues in descending order.
     affinity_matrix_ : sparse matrix or ndarray of shape (n_samples, n_samples)
-        What was cut; made when first asked for.
+        The affinity matrix, computed on first access.
     chosen_ : dict
-        What was used where something was left open, how the eigen-solver ended, and under "evidence" what was tried.
+        Resolved values of the parameters left at "auto", the outcome of the eigensolver, and under "evidence" the
+        candidates that were compared.
     n_clusters_ : int
-        Number of clusters, as used.
+        Number of clusters.
     confidence_ : ndarray of shape (n_samples,)
-        Of each row, the share of its leaf mates that are in its cluster; made when asked for.
+        For each sample, the fraction of its co-leaf samples, over all trees, that belong to its cluster. Computed on
+        every access.
     n_features_in_ : int
-        Columns seen during fit.
-    feature_names_in_ : ndarray of str
-        Their names, where there were any.
+        Number of features seen during `fit`.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features seen during `fit`. Defined only when X has feature names that are all strings.
+
+    See Also
+    --------
+    RPFEmbedding : Spectral embedding on the same kernel.
+    sweep : Grid search over ``beta1`` and ``beta2``.
+
+    Notes
+    -----
+    A parameter that does not apply to the selected affinity is refused with a ValueError.
+
+    References
+    ----------
+    - D. Yan, S. Gu, Y. Xu and Z. Qin, "Similarity Kernel and Clustering via Random Projection Forests", Algorithm 3.
+    - J. Shi and J. Malik, "Normalized Cuts and Image Segmentation", IEEE Trans. Pattern Anal. Mach. Intell. 22(8),
+      2000.
+    - A. Y. Ng, M. I. Jordan and Y. Weiss, "On Spectral Clustering: Analysis and an Algorithm", NIPS 2002.
 
     Examples
     --------
@@ -258,35 +289,52 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> RPFCluster:
-        """Cluster the rows of X (the matrix X itself, when precomputed); y is not used."""
-        k, how = self._asked()
+        """Perform clustering.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The training samples. A similarity matrix of shape (n_samples, n_samples) with
+            affinity="precomputed".
+        y : Ignored
+            Not used, present for API consistency.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        k, more = self._clustering_params()
         if self.affinity == "precomputed":
-            if how["max_k"] is not None:
-                raise ValueError("n_clusters='auto' needs the rows themselves, not affinity='precomputed'")
-            return self._fit_precomputed(X, k, how["method"] or "kway")
+            if more["max_k"] is not None:
+                raise ValueError("n_clusters='auto' requires a forest, but affinity='precomputed' grows none")
+            return self._fit_precomputed(X, k, more["method"] or "kway")
         X = check_data(self, X, reset=True, min_samples=2)
-        self._fit_cluster(X, k, **how)
+        self._fit_cluster(X, k, **more)
         self.__dict__.pop("_used", None)
-        return self._take(self._cluster, X.dtype)
+        return self._set_fitted(self._cluster, X.dtype)
 
     def recut(self, **params: Any) -> RPFCluster:
-        """Return another clustering of the same rows, made with the forest this one has.
+        """Cluster the training samples again with other parameters and the same forest.
 
-        Growing is most of a fit; to try several numbers of clusters or other settings it need not be done again. Labels
-        are those a fit with these parameters would give.
+        Growing the forest is most of the cost of a fit. The labels are those of a new fit with these parameters.
 
         Parameters
         ----------
         **params
-            What is to be different, by name; the rest is as here. What decides the forest (n_estimators, split,
-            direction, n_candidates, random_state) cannot be, nor can min_samples_split be below the one it was grown
-            with, and n_clusters must be a number. Beyond 100,000 rows give ``tune=False`` as well: a fit tries settings
-            on a sample of the rows, here they are tried on all of them, which takes longer and may choose otherwise.
+            The parameters to change; all others keep their values. The parameters of the forest (``n_estimators``,
+            ``split``, ``direction``, ``n_candidates``, ``random_state``) cannot change, ``min_samples_split`` cannot
+            be below its value in the forest, and ``n_clusters`` must be a number.
 
         Returns
         -------
-        RPFCluster
-            Fitted; this one stays as it is.
+        model : RPFCluster
+            A new fitted estimator. This one does not change.
+
+        Notes
+        -----
+        Above 100,000 samples, pass ``tune=False``: `fit` compares candidate settings on a subsample, while `recut`
+        compares them on all samples, which takes longer and may select another setting.
 
         Examples
         --------
@@ -300,41 +348,42 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         """
         check_is_fitted(self)
         if "_cluster" not in vars(self):
-            raise ValueError("recut needs a forest; with affinity='precomputed' there is none")
+            raise ValueError("recut requires a forest, but affinity='precomputed' grows none")
         if fixed := sorted({"n_estimators", "split", "direction", "n_candidates", "random_state"} & set(params)):
-            raise ValueError(f"recut keeps the forest, so {fixed[0]} cannot be changed; fit a new model")
+            raise ValueError(f"recut keeps the forest, so {fixed[0]} cannot change; fit a new model")
         other: RPFCluster = clone(self).set_params(**params)
         if other.affinity == "precomputed":
-            raise ValueError("recut cuts the similarity of the forest, so affinity cannot be 'precomputed'")
+            raise ValueError("recut uses the kernel of the forest, so affinity cannot be 'precomputed'")
         if is_auto(other.n_clusters, "n_clusters"):
-            raise ValueError("n_clusters='auto' needs the rows themselves; give recut a number, or fit a new model")
-        k, how = other._asked()
-        asked, running = json.dumps({**other._params(k), **how}), (other._limit(), progress_of(other.verbose))
-        other._cluster = self._cluster.recut(asked, threads_of(other.n_jobs), *running)
+            raise ValueError("recut cannot choose n_clusters='auto', which requires the samples; fit a new model")
+        k, more = other._clustering_params()
+        native_params = json.dumps({**other._params(k), **more})
+        runtime = resolve_threads(other.n_jobs), other._limit(), make_progress(other.verbose)
+        other._cluster = self._cluster.recut(native_params, *runtime)
         other._affinity_matrix = None
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self, name):
                 setattr(other, name, getattr(self, name))
-        return other._take(other._cluster, self.embedding_.dtype)
+        return other._set_fitted(other._cluster, self.embedding_.dtype)
 
-    def _asked(self) -> tuple[int, dict[str, Any]]:
-        """Name the number of clusters, and what only clustering is told; checked."""
+    def _clustering_params(self) -> tuple[int, dict[str, Any]]:
+        """Return the number of clusters and the parameters that the embedding does not have."""
         auto = is_auto(self.n_clusters, "n_clusters")
-        most = whole(self.max_clusters, "max_clusters", 1) if auto else None
-        k = 1 if auto else whole(self.n_clusters, "n_clusters", 1)
-        method = one_of(self.method, "method", ("auto", "kway", "ncut"))
-        # A word would be true whatever it says.
+        most = check_int(self.max_clusters, "max_clusters", 1) if auto else None
+        k = 1 if auto else check_int(self.n_clusters, "n_clusters", 1)
+        method = check_choice(self.method, "method", ("auto", "kway", "ncut"))
+        # A string such as "no" would count as true.
         tune = bool(check_scalar(self.tune, "tune", (bool, np.bool_, int)))
         return k, {"max_k": most, "tune": tune, "method": None if method == "auto" else method}
 
     def _trees(self) -> dict[str, Any]:
-        """Name the number of trees, or the most there may be."""
+        """Return the number of trees, or its limit."""
         if is_auto(self.n_estimators, "n_estimators"):
-            return {"max_trees": _MOST_TREES}
+            return {"max_trees": _MAX_TREES}
         return super()._trees()
 
-    def _take(self, cluster: _rpfcluster.Cluster, dtype: Any) -> RPFCluster:
-        """Show the parts of a native clustering as attributes."""
+    def _set_fitted(self, cluster: _rpfcluster.Cluster, dtype: Any) -> RPFCluster:
+        """Set the fitted attributes from a native clustering."""
         self.labels_ = cluster.labels
         self.embedding_ = cluster.vectors.astype(dtype, copy=False)
         self.eigenvalues_ = cluster.eigenvalues
@@ -345,7 +394,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         params = json.dumps({"k": k, "method": method, **self._spectral(k)})
         matrix = (X.indptr, X.indices, X.data) if is_sparse(X) else X
         labels, vectors, values, used = _rpfcluster.spectral(
-            matrix, params, threads_of(self.n_jobs), progress_of(self.verbose)
+            matrix, params, resolve_threads(self.n_jobs), make_progress(self.verbose)
         )
         self.__dict__.pop("_cluster", None)
         self._used = {"affinity": "precomputed", **json.loads(used)}
@@ -359,54 +408,78 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
 
     @property
     def n_clusters_(self) -> int:
-        """Number of clusters, as used."""
+        """Number of clusters."""
         check_is_fitted(self)
         return self._n_features_out
 
     @property
     def confidence_(self) -> NDArray[np.float64]:
-        """How firmly the forest puts each row into its cluster: the share of its leaf mates that are in it."""
+        """For each sample, the fraction of its co-leaf samples that belong to its cluster."""
         check_is_fitted(self)
         if "_cluster" not in self.__dict__:
-            raise AttributeError("confidence_ is counted on a forest; with affinity='precomputed' there is none")
-        return self._cluster.confidence(progress_of(self.verbose))
+            raise AttributeError("confidence_ requires a forest, but affinity='precomputed' grows none")
+        return self._cluster.confidence(make_progress(self.verbose))
 
-    def _placing(self) -> _rpfcluster.Cluster:
+    def _require_forest(self) -> _rpfcluster.Cluster:
+        """Return the native clustering, which a precomputed affinity does not have."""
         check_is_fitted(self)
         if "_cluster" not in vars(self):
-            raise ValueError("new rows cannot be placed with affinity='precomputed': there is no forest")
+            raise ValueError("this method requires a forest, but affinity='precomputed' grows none")
         return self._cluster
 
     def predict(self, X: Any) -> NDArray[np.int64]:
-        """Return the cluster of each row of X; training rows get their own label."""
-        cluster = self._placing()
+        """Assign each sample to a cluster.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            The cluster of each sample. Training samples keep their labels.
+        """
+        cluster = self._require_forest()
         X = check_data(self, X, reset=False)
-        return cluster.predict(native(X), progress_of(self.verbose))
+        return cluster.predict(as_native(X), make_progress(self.verbose))
 
     def report(self, path: str | os.PathLike[str], X: Any = None, y: Any = None) -> None:
-        """Write a page to look at: clusters, embedding, similarity, other numbers of clusters, doubtful rows.
+        """Write an HTML report.
 
-        One file that needs nothing else and fetches nothing.
+        The page shows the clusters, the embedding, the similarities, partitions into other numbers of clusters and the
+        samples of low confidence. It is one file without external resources.
 
         Parameters
         ----------
         path : str or path-like
-            Where to write it.
-        X : array-like of shape (n_samples, n_features), default=None
-            The rows that were fitted; without them the page cannot say what the clusters are like.
+            The file. An existing file is replaced.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), default=None
+            The training samples. Without them the page does not describe the features of the clusters.
         y : array-like of shape (n_samples,), default=None
-            Known classes, to set beside the clusters.
+            Known classes, to compare with the clusters.
         """
-        write_report(self, self._placing(), path, X, y)
+        write_report(self, self._require_forest(), path, X, y)
 
     def transform(self, X: Any) -> Array:
-        """Return the spectral embedding of each row of X, shape (n_samples, n_clusters)."""
-        cluster = self._placing()
+        """Return the spectral embedding of each sample (Nystrom extension).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        embedding : ndarray of shape (n_samples, n_clusters_)
+            The coordinates, in the float type of X.
+        """
+        cluster = self._require_forest()
         X = check_data(self, X, reset=False)
-        return cluster.transform(native(X), progress_of(self.verbose)).astype(X.dtype, copy=False)
+        return cluster.transform(as_native(X), make_progress(self.verbose)).astype(X.dtype, copy=False)
 
     def __sklearn_tags__(self) -> Any:
-        """A precomputed affinity makes X a matrix of pairs."""
+        """Declare pairwise input for affinity="precomputed"."""
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.affinity == "precomputed"
         return tags

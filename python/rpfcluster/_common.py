@@ -1,7 +1,7 @@
-"""What every estimator needs: checked data as the native half takes it, seeds, threads, progress.
+"""Input validation, random seeds, thread counts and progress display, shared by all estimators.
 
-scikit-learn's own checks stand at the door (``validate_data``), so that messages, feature names and data frames are
-handled as its users expect; nothing is copied that already lies in memory as needed.
+Input is validated by scikit-learn's ``validate_data``, so that error messages, feature names and data frames behave as
+in scikit-learn. Arrays that are already C-contiguous float32 or float64 are not copied.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FLOATS = (np.float64, np.float32)
 
 
 def check_data(estimator: BaseEstimator, X: Any, *, reset: bool, min_samples: int = 1) -> Any:
-    """Check X with scikit-learn's own checks: an array in C order or a CSR matrix, float32 or float64."""
+    """Validate X and return it as a C-contiguous array or a CSR matrix, float32 or float64."""
     X = validate_data(
         estimator,
         X,
@@ -53,28 +53,28 @@ def check_data(estimator: BaseEstimator, X: Any, *, reset: bool, min_samples: in
 
 
 def _scaled(X: Any, center: Array, scale: Array) -> Array:
-    """Repeat what the command did to the columns of a model it wrote: the same operations, so the same bits."""
+    """Standardise as the command does for a model it wrote, with the same operations in the same order."""
     if is_sparse(X):
-        raise ValueError("the model was fitted on standardised columns, which sparse data cannot be; give an array")
+        raise ValueError("the model standardises its input, which needs a dense array, but X is sparse")
     scaled: Array = ((X.astype(np.float64) - center) / scale).astype(X.dtype)
     return scaled
 
 
 def is_sparse(X: Any) -> bool:
-    """Tell a sparse matrix from an array."""
+    """Return whether X is a scipy sparse matrix or array."""
     return bool(sparse.issparse(X))
 
 
-def native(X: Any) -> Table:
-    """Hand checked data to the native half: the array itself, or the parts of a CSR matrix."""
+def as_native(X: Any) -> Table:
+    """Return validated data in the form of the native module: an array or the parts of a CSR matrix."""
     if is_sparse(X):
         return (X.indptr, X.indices, X.data, X.shape[1])
     table: Table = np.require(X, requirements=["C", "A"])
     return table
 
 
-def seed_of(random_state: Any) -> int:
-    """Turn scikit-learn's ``random_state`` into a seed: an integer is the seed itself, anything else draws one."""
+def resolve_seed(random_state: Any) -> int:
+    """Return the seed for a ``random_state``: an integer is used as it is, other generators draw one."""
     if isinstance(random_state, int | np.integer):
         if not 0 <= int(random_state) < 2**64:
             raise ValueError(f"random_state is {random_state}, but must be from 0 to 2**64 - 1")
@@ -84,11 +84,11 @@ def seed_of(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def threads_of(n_jobs: Any) -> int:
-    """Turn ``n_jobs`` into a number of threads.
+def resolve_threads(n_jobs: Any) -> int:
+    """Return the number of threads for ``n_jobs``.
 
-    ``None`` is one per core, except where ``OMP_NUM_THREADS`` asks for fewer: joblib sets it in its workers, so
-    that parallel workers do not fight over the cores. Negative numbers count back from the cores, as in joblib.
+    ``None`` is one per core, or ``OMP_NUM_THREADS`` if that is lower: joblib sets it in its workers to prevent
+    oversubscription. Negative numbers count back from the number of cores, as in joblib.
     """
     cores = int(joblib.cpu_count())
     if n_jobs is None:
@@ -96,36 +96,36 @@ def threads_of(n_jobs: Any) -> int:
         return max(1, min(cores, int(wanted))) if wanted.isdigit() else cores
     check_scalar(n_jobs, "n_jobs", numbers.Integral)
     if n_jobs == 0:
-        raise ValueError("n_jobs is 0, but must be positive, negative (counted back from the cores) or None")
+        raise ValueError("n_jobs is 0, but must be positive, negative (counted back from the number of cores) or None")
     return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
 
 
-def whole(value: Any, name: str, least: int) -> int:
-    """Check an integer parameter."""
+def check_int(value: Any, name: str, least: int) -> int:
+    """Return an integer parameter, at least ``least``."""
     return int(check_scalar(value, name, numbers.Integral, min_val=least))
 
 
-def one_of(value: Any, name: str, choices: tuple[str, ...]) -> str:
-    """Check a parameter that is one of some words."""
+def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
+    """Return a string parameter that must be one of ``choices``."""
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} is {value!r}, but must be one of {', '.join(map(repr, choices))}")
     return value
 
 
 def is_auto(value: Any, name: str, otherwise: str = "a whole number") -> bool:
-    """Tell ``"auto"`` from a number; another word is neither."""
+    """Return whether a parameter is ``"auto"``; other strings raise."""
     if isinstance(value, str) and value != "auto":
         raise ValueError(f"{name} is {value!r}, but must be {otherwise} or 'auto'")
     return isinstance(value, str)
 
 
-def open_number(value: Any, name: str) -> float | None:
-    """Check a parameter that is a number, or ``"auto"`` (which becomes None)."""
+def check_float_or_auto(value: Any, name: str) -> float | None:
+    """Return a float parameter, or None for ``"auto"``."""
     return None if is_auto(value, name, "a number") else float(check_scalar(value, name, numbers.Real))
 
 
-def target_of(path: str | os.PathLike[str]) -> Path:
-    """Name the file to be written; the folder must be there, and is named when it is not."""
+def resolve_output(path: str | os.PathLike[str]) -> Path:
+    """Return the path of an output file; raise ``FileNotFoundError`` if its folder does not exist."""
     target = Path(path)
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(target.parent))
@@ -133,28 +133,28 @@ def target_of(path: str | os.PathLike[str]) -> Path:
 
 
 def forest_params(estimator: Any, seed: int) -> str:
-    """Write the JSON of the library's ``ForestParams`` from an estimator's parameters."""
+    """Return the JSON of the library's ``ForestParams`` for an estimator."""
     return json.dumps(
         {
-            "trees": whole(estimator.n_estimators, "n_estimators", 1),
-            "min_node": whole(estimator.min_samples_split, "min_samples_split", 2),
-            "split": one_of(estimator.split, "split", ("uniform", "median")),
-            "direction": one_of(estimator.direction, "direction", ("gaussian", "sparse")),
-            "candidates": whole(estimator.n_candidates, "n_candidates", 1),
+            "trees": check_int(estimator.n_estimators, "n_estimators", 1),
+            "min_node": check_int(estimator.min_samples_split, "min_samples_split", 2),
+            "split": check_choice(estimator.split, "split", ("uniform", "median")),
+            "direction": check_choice(estimator.direction, "direction", ("gaussian", "sparse")),
+            "candidates": check_int(estimator.n_candidates, "n_candidates", 1),
             "seed": seed,
         }
     )
 
 
 class Progress:
-    """Shows the stages of long work: bars where tqdm is installed, lines on standard error where it is not."""
+    """Progress display of a call: tqdm bars if tqdm is installed, otherwise one line a stage on standard error."""
 
     def __init__(self) -> None:
         self._bar: Any = None
         self._begun = 0.0
 
     def __call__(self, event: str, stage: str, units: int) -> None:
-        """Take one event of the native half."""
+        """Handle one progress event of the native module."""
         if event == "begin":
             self._begun = time.monotonic()
             self._bar = _bar(stage, units)
@@ -178,6 +178,6 @@ def _bar(stage: str, total: int) -> Any:
     return tqdm(total=total, desc=stage, file=sys.stderr)
 
 
-def progress_of(verbose: Any) -> Progress | None:
-    """Give a progress display when ``verbose`` asks for one."""
+def make_progress(verbose: Any) -> Progress | None:
+    """Return a progress display if ``verbose`` is positive."""
     return Progress() if check_scalar(verbose, "verbose", numbers.Integral, min_val=0) else None

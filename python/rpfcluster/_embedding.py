@@ -1,4 +1,4 @@
-"""RPFEmbedding: the leading eigenvectors of the rpf-kernel as coordinates (manifold learning)."""
+"""Spectral embedding (Laplacian eigenmaps) on the kernel of a random projection forest."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ._cluster import SpectralBase
-from ._common import Array, check_data, native, progress_of, whole
+from ._common import Array, as_native, check_data, check_int, make_progress
 
 
 class RPFEmbedding(ClassNamePrefixFeaturesOutMixin, SpectralBase):  # type: ignore[misc, unused-ignore]
-    """Spectral embedding of the similarity a random projection forest learns, with transform for new rows.
+    """Spectral embedding on the similarity kernel of a random projection forest.
 
-    The first eigenvector, constant up to the degrees, is left out, and each coordinate is divided by the root of the
-    row's degree, as in scikit-learn's ``SpectralEmbedding``; unlike it, new rows can be placed.
+    Laplacian eigenmaps as in ``sklearn.manifold.SpectralEmbedding``: the trivial first eigenvector is dropped, and each
+    coordinate is divided by the square root of the degree of the sample. Unlike there, `transform` embeds new samples.
 
     Parameters
     ----------
     n_components : int, default=2
-        Number of coordinates.
+        The dimension of the embedding.
     affinity : {"auto", "paper", "linear", "top-k"}, default="auto"
-        See `RPFCluster`. Each row's strongest neighbours ("top-k") follow a curved sheet best; data in several
-        clumps may fall into pieces, which are warned of and embedded apart; "linear" keeps them together.
+        See `RPFCluster`. "top-k" follows curved manifolds best, but its graph may have several connected components,
+        which are embedded separately with a warning. "linear" is less likely to disconnect the graph.
     beta1, beta2, n_neighbors, power, diagonal, n_estimators, min_samples_split, split, direction, n_candidates
         See `RPFCluster`.
     solver, n_landmarks, memory_limit, random_state, n_jobs, verbose
@@ -34,17 +34,26 @@ class RPFEmbedding(ClassNamePrefixFeaturesOutMixin, SpectralBase):  # type: igno
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        The training rows.
+        The coordinates of the training samples.
     eigenvalues_ : ndarray of shape (n_components,)
-        Their eigenvalues, the largest first.
+        The eigenvalues in descending order.
     affinity_matrix_ : sparse matrix or ndarray of shape (n_samples, n_samples)
-        What was embedded; made when first asked for.
+        The affinity matrix, computed on first access.
     chosen_ : dict
-        What was used where something was left open, and how the eigen-solver ended.
+        Resolved values of the parameters left at "auto", and the outcome of the eigensolver.
     n_features_in_ : int
-        Columns seen during fit.
-    feature_names_in_ : ndarray of str
-        Their names, where there were any.
+        Number of features seen during `fit`.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features seen during `fit`. Defined only when X has feature names that are all strings.
+
+    See Also
+    --------
+    RPFCluster : Spectral clustering on the same kernel.
+
+    References
+    ----------
+    M. Belkin and P. Niyogi, "Laplacian Eigenmaps for Dimensionality Reduction and Data Representation", Neural
+    Computation 15(6), 2003.
 
     Examples
     --------
@@ -100,21 +109,34 @@ class RPFEmbedding(ClassNamePrefixFeaturesOutMixin, SpectralBase):  # type: igno
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> RPFEmbedding:
-        """Embed the rows of X; y is not used."""
-        count = whole(self.n_components, "n_components", 1)
+        """Compute the embedding.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The training samples.
+        y : Ignored
+            Not used, present for API consistency.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        count = check_int(self.n_components, "n_components", 1)
         X = check_data(self, X, reset=True, min_samples=2)
         if count >= X.shape[0]:
             raise ValueError(f"n_components is {count}, but must be below the number of samples, {X.shape[0]}")
-        # Settings are tried for clusters; coordinates take the fixed ones.
+        # Candidate settings are compared by their partitions, which an embedding does not have.
         self._fit_cluster(X, count + 1, tune=False)
-        if self._cluster.pieces > 1:
+        if self._cluster.components > 1:
             warnings.warn(
-                f"the graph falls into {self._cluster.pieces} pieces, which are embedded apart; "
-                "affinity='linear', more n_neighbors or a larger min_samples_split may join them",
+                f"the graph has {self._cluster.components} connected components, which are embedded separately; "
+                "affinity='linear', a larger n_neighbors or a larger min_samples_split may connect them",
                 stacklevel=2,
             )
         coordinates = self._coordinates(self._cluster.vectors)
-        # Vectors have unit length; columns of unit mean square do not shrink with the number of rows.
+        # The eigenvectors have unit length; scaled to unit mean square, coordinates do not depend on n_samples.
         self._scale = np.sqrt(np.mean(coordinates**2, axis=0))
         self._scale[self._scale == 0] = 1.0
         self.embedding_ = (coordinates / self._scale).astype(X.dtype, copy=False)
@@ -122,18 +144,29 @@ class RPFEmbedding(ClassNamePrefixFeaturesOutMixin, SpectralBase):  # type: igno
         return self
 
     def _coordinates(self, vectors: Array) -> Array:
-        """Leave the first vector out and divide by it: in a connected graph it is the root of the degree."""
-        if self._cluster.pieces > 1:
+        """Drop the first vector and divide by it: in a connected graph it is the square root of the degrees."""
+        if self._cluster.components > 1:
             return vectors[:, 1:]
         return vectors[:, 1:] / np.abs(vectors[:, :1])
 
     def transform(self, X: Any) -> Array:
-        """Return the coordinates of each row of X; training rows get their own."""
+        """Embed new samples (Nystrom extension).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        embedding : ndarray of shape (n_samples, n_components)
+            The coordinates. Training samples keep theirs.
+        """
         check_is_fitted(self)
         X = check_data(self, X, reset=False)
-        vectors = self._cluster.transform(native(X), progress_of(self.verbose))
-        placed: Array = (self._coordinates(vectors) / self._scale).astype(X.dtype, copy=False)
-        return placed
+        vectors = self._cluster.transform(as_native(X), make_progress(self.verbose))
+        coordinates: Array = (self._coordinates(vectors) / self._scale).astype(X.dtype, copy=False)
+        return coordinates
 
     @property
     def _n_features_out(self) -> int:

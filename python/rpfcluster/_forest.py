@@ -1,7 +1,4 @@
-"""RPForest: a random projection forest as a transformer.
-
-One leaf a tree for every row; the leaves are an exact feature map of the rpf-kernel.
-"""
+"""Random projection forest as a scikit-learn transformer."""
 
 from __future__ import annotations
 
@@ -14,32 +11,41 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from . import _rpfcluster
-from ._common import Array, check_data, forest_params, native, progress_of, seed_of, threads_of, whole
+from ._common import (
+    Array,
+    as_native,
+    check_data,
+    check_int,
+    forest_params,
+    make_progress,
+    resolve_seed,
+    resolve_threads,
+)
 
 
 class ForestBase(TransformerMixin, BaseEstimator):  # type: ignore[misc, unused-ignore]
-    """Growing and routing, shared by everything that is a forest and a way to read it."""
+    """Base class of estimators that grow a forest."""
 
     _forest: _rpfcluster.Forest
 
     def _grow(self, X: Any, *, min_samples: int = 1) -> Any:
         X = check_data(self, X, reset=True, min_samples=min_samples)
         self._forest = _rpfcluster.Forest.grow(
-            native(X),
-            forest_params(self, seed_of(self.random_state)),
-            threads_of(self.n_jobs),
-            progress_of(self.verbose),
+            as_native(X),
+            forest_params(self, resolve_seed(self.random_state)),
+            resolve_threads(self.n_jobs),
+            make_progress(self.verbose),
         )
         return X
 
-    def _how(self) -> tuple[int, Any]:
-        """Threads and progress, the last arguments of every native call."""
-        return threads_of(self.n_jobs), progress_of(self.verbose)
+    def _runtime(self) -> tuple[int, Any]:
+        """Return thread count and progress display, the last arguments of native calls."""
+        return resolve_threads(self.n_jobs), make_progress(self.verbose)
 
     def _features(self, X: Any, dtype: Any) -> sparse.csr_matrix:
-        """Compute Z: a one for the leaf of each row in each tree."""
+        """Return Z, the indicator matrix of the leaf of each row in each tree."""
         check_is_fitted(self)
-        columns = self._forest.features(native(X), *self._how())
+        columns = self._forest.features(as_native(X), *self._runtime())
         trees = len(self._forest.offsets) - 1
         n = X.shape[0]
         starts = np.arange(0, n * trees + 1, trees, dtype=columns.dtype)
@@ -47,11 +53,11 @@ class ForestBase(TransformerMixin, BaseEstimator):  # type: ignore[misc, unused-
         return sparse.csr_matrix((ones, columns, starts), shape=(n, self._forest.offsets[-1]))
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Tell whether a forest was grown."""
+        """Return whether the forest is grown."""
         return hasattr(self, "_forest")
 
     def __sklearn_tags__(self) -> Any:
-        """Sparse data is used as it is; both widths of floats stay what they are."""
+        """Declare support for sparse input, and that float32 and float64 are preserved."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
@@ -59,45 +65,54 @@ class ForestBase(TransformerMixin, BaseEstimator):  # type: ignore[misc, unused-
 
 
 class RPForest(ForestBase):  # type: ignore[misc, unused-ignore]
-    """Random projection forest: leaf numbers, an exact feature map, neighbours.
+    """Random projection forest.
 
-    Each tree cuts the data along random directions until a node has fewer than ``min_samples_split`` rows. Two rows
-    are similar when they share many leaves; ``transform`` gives the map whose scalar products are that similarity.
+    Each tree splits the samples along random directions until a node has fewer than ``min_samples_split`` samples.
+    The similarity of two samples is the fraction of trees in which they fall into the same leaf. `transform` returns
+    the explicit feature map of this kernel.
 
     Parameters
     ----------
     n_estimators : int, default=200
         Number of trees.
     min_samples_split : int, default=30
-        A node with fewer rows is a leaf.
+        The minimum number of samples required to split a node.
     split : {"uniform", "median"}, default="uniform"
-        Where a node is cut along its direction: anywhere between the extreme projections, or at their median.
+        The split point along the direction of a node: drawn uniformly between the smallest and the largest projection,
+        or the median projection.
     direction : {"gaussian", "sparse"}, default="gaussian"
-        How directions are drawn; sparse ones are cheap on wide data.
+        The distribution of directions. "gaussian" draws every coordinate from the standard normal distribution;
+        "sparse" leaves about sqrt(n_features) of them non-zero, which is faster on wide data.
     n_candidates : int, default=1
-        Directions tried at each node, of which the one that spreads the rows most is taken.
+        Number of directions drawn for each node. The one with the widest range of projections is used.
     sparse_output : bool, default=True
-        Whether ``transform`` gives a CSR matrix; a dense array is large.
-    random_state : int, RandomState, Generator or None, default=None
-        An integer is the seed itself, the same as in the command and the Rust library.
+        Whether `transform` returns a CSR matrix or a dense array.
+    random_state : int, RandomState instance, Generator or None, default=None
+        Controls the randomness of the forest. An integer is the seed of the command and the Rust library, which give
+        the same forest for the same seed.
     n_jobs : int or None, default=None
-        Threads; None is one per core. The result does not depend on it.
+        Number of threads. None uses one per core; negative values count back from the number of cores, as in joblib.
+        The result does not depend on it.
     verbose : int, default=0
-        Above 0, progress is shown.
+        Shows progress if greater than 0.
 
     Attributes
     ----------
     n_features_in_ : int
-        Columns seen during fit.
-    feature_names_in_ : ndarray of str
-        Their names, where there were any.
+        Number of features seen during `fit`.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features seen during `fit`. Defined only when X has feature names that are all strings.
     n_leaves_ : int
-        Leaves of all trees: the columns of the feature map.
+        Total number of leaves, which is the number of columns of the feature map.
 
     See Also
     --------
-    RPForestKernel : The similarity itself.
-    RPFNeighbors : Its nearest neighbours as a graph.
+    RPForestKernel : The kernel of the forest.
+    RPFNeighbors : Nearest neighbours in the kernel as a graph.
+
+    References
+    ----------
+    D. Yan, S. Gu, Y. Xu and Z. Qin, "Similarity Kernel and Clustering via Random Projection Forests", Algorithm 1.
 
     Examples
     --------
@@ -137,13 +152,26 @@ class RPForest(ForestBase):  # type: ignore[misc, unused-ignore]
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> RPForest:
-        """Grow the forest on X; y is not used."""
+        """Grow the forest.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The training samples.
+        y : Ignored
+            Not used, present for API consistency.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         self._grow(X)
         return self
 
     @property
     def n_leaves_(self) -> int:
-        """Leaves of all trees."""
+        """Total number of leaves."""
         check_is_fitted(self)
         return self._forest.offsets[-1]
 
@@ -152,17 +180,37 @@ class RPForest(ForestBase):  # type: ignore[misc, unused-ignore]
         return self.n_leaves_
 
     def apply(self, X: Any) -> NDArray[np.uint32]:
-        """Return the leaf of each row in each tree, shape (n_samples, n_estimators)."""
-        check_is_fitted(self)
-        X = check_data(self, X, reset=False)
-        return self._forest.apply(native(X), *self._how())
+        """Return the leaf of each sample in each tree.
 
-    def transform(self, X: Any) -> Any:
-        """Return the feature map: 1/sqrt(n_estimators) in the column of each leaf a row is in.
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples.
 
         Returns
         -------
-        CSR matrix, or ndarray with ``sparse_output=False``, of shape (n_samples, n_leaves_)
+        leaves : ndarray of shape (n_samples, n_estimators)
+            Leaf ids, numbered from 0 in each tree.
+        """
+        check_is_fitted(self)
+        X = check_data(self, X, reset=False)
+        return self._forest.apply(as_native(X), *self._runtime())
+
+    def transform(self, X: Any) -> Any:
+        """Return the feature map of the kernel.
+
+        A sample has the value ``1 / sqrt(n_estimators)`` in the column of each leaf that contains it, so that inner
+        products of rows are similarities.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        Z : CSR matrix of shape (n_samples, n_leaves_)
+            The feature map; an ndarray with ``sparse_output=False``.
         """
         check_is_fitted(self)
         X = check_data(self, X, reset=False)
@@ -171,12 +219,18 @@ class RPForest(ForestBase):  # type: ignore[misc, unused-ignore]
         return features if self.sparse_output else features.toarray()
 
     def decision_path(self, X: Any) -> tuple[sparse.csr_matrix, Array]:
-        """Return the nodes each row passes on its way down.
+        """Return the decision path of each sample in the forest.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples.
 
         Returns
         -------
         indicator : CSR matrix of shape (n_samples, n_nodes)
-            A one for each node passed, the trees side by side; in a tree inner nodes come first, then leaves.
+            Non-zero entries indicate that the sample passes through the node. Within a tree, inner nodes come before
+            leaves.
         n_nodes_ptr : ndarray of shape (n_estimators + 1,)
             The columns ``n_nodes_ptr[t]:n_nodes_ptr[t + 1]`` belong to tree t.
         """
@@ -191,30 +245,43 @@ class RPForest(ForestBase):  # type: ignore[misc, unused-ignore]
         return sparse.hstack(blocks, format="csr"), np.concatenate([[0], np.cumsum(widths)])
 
     def kneighbors(self, X: Any = None, n_neighbors: int = 5, return_distance: bool = True) -> Any:
-        """Return each row's most similar training rows, by shared leaves.
+        """Find the most similar training samples of each sample.
 
         Parameters
         ----------
-        X : array-like or None
-            Rows to look for; None means the training rows, each without itself.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or None, default=None
+            The query samples. None queries the training samples; a sample is then not its own neighbour.
         n_neighbors : int, default=5
-            How many.
+            Number of neighbours of each sample.
         return_distance : bool, default=True
-            Whether distances are returned too: 1 minus the share of trees in which two rows share a leaf.
+            Whether to return the distances.
 
         Returns
         -------
-        distances, indices : ndarrays of shape (n_samples, n_neighbors)
-            Nearest first, ties to the lowest row number.
+        distances : ndarray of shape (n_samples, n_neighbors)
+            One minus the similarity, in ascending order. Only returned if ``return_distance=True``.
+        indices : ndarray of shape (n_samples, n_neighbors)
+            Indices of the neighbours among the training samples. Ties go to the lowest index.
         """
         check_is_fitted(self)
         if X is not None:
             X = check_data(self, X, reset=False)
-        distances, indices = co_leaf_neighbors(self._forest, X, n_neighbors, *self._how())
+        distances, indices = co_leaf_neighbors(self._forest, X, n_neighbors, *self._runtime())
         return (distances, indices) if return_distance else indices
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Return names of the columns of the feature map: ``rpforest_<tree>_<leaf>``."""
+        """Return the names of the columns of the feature map.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Only used to validate feature names with the names seen in `fit`.
+
+        Returns
+        -------
+        feature_names_out : ndarray of str
+            Names of the form ``rpforest_<tree>_<leaf>``.
+        """
         check_is_fitted(self)
         _check_feature_names_in(self, input_features, generate_names=False)
         sizes = np.diff(self._forest.offsets)
@@ -225,16 +292,16 @@ class RPForest(ForestBase):  # type: ignore[misc, unused-ignore]
 def co_leaf_neighbors(
     forest: _rpfcluster.Forest, X: Any, n_neighbors: Any, threads: int, progress: Any
 ) -> tuple[Array, Array]:
-    """Return distances (1 - similarity) and indices of exactly ``n_neighbors`` rows, as scikit-learn's users need them.
+    """Return distances (one minus the similarity) and indices of exactly ``n_neighbors`` training samples.
 
-    A row that shares leaves with fewer is filled up with rows at distance 1, lowest number first: they are all
-    equally far, and ties go to the lowest number everywhere.
+    A sample with fewer co-leaf neighbours is padded with training samples at distance 1, lowest index first, which is
+    the order of ties everywhere.
     """
-    wanted = whole(n_neighbors, "n_neighbors", 1)
+    wanted = check_int(n_neighbors, "n_neighbors", 1)
     most = forest.shape[0] - (X is None)
     if wanted > most:
         raise ValueError(f"Expected n_neighbors <= n_samples_fit, but n_neighbors = {wanted}, n_samples_fit = {most}")
-    indices, similarity = forest.neighbors(wanted, None if X is None else native(X), threads, progress)
+    indices, similarity = forest.neighbors(wanted, None if X is None else as_native(X), threads, progress)
     for row in np.flatnonzero(indices[:, -1] < 0):
         found = indices[row][indices[row] >= 0]
         taken = set(found.tolist()) | ({int(row)} if X is None else set())

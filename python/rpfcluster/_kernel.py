@@ -1,4 +1,4 @@
-"""RPForestKernel: the similarity a forest learns, for whatever takes a kernel or a precomputed matrix."""
+"""Kernel of a random projection forest, for estimators that take a kernel or a precomputed matrix."""
 
 from __future__ import annotations
 
@@ -8,36 +8,46 @@ from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ._common import check_data, native, open_number
+from ._common import as_native, check_data, check_float_or_auto
 from ._forest import ForestBase
 
 
 class RPForestKernel(ClassNamePrefixFeaturesOutMixin, ForestBase):  # type: ignore[misc, unused-ignore]
-    """The rpf-kernel: two rows are as similar as the share of trees in which they are in one leaf.
+    """Similarity kernel of a random projection forest (rpf-kernel).
 
-    It is symmetric, positive semi-definite, 1 for a row and itself, and knows no distance and no bandwidth. A fitted
-    kernel is a function ``kernel(X, Y)``, as ``SVC(kernel=...)`` takes one, and a transformer to similarities with
-    the training rows, as a step before ``SVC(kernel="precomputed")`` in a pipeline.
+    The similarity of two samples is the fraction of trees in which they fall into the same leaf. The kernel is
+    symmetric and positive semi-definite, equals 1 for identical samples, and needs neither a metric nor a bandwidth.
+
+    A fitted kernel is a callable ``kernel(X, Y)``, as in ``SVC(kernel=kernel)``, and a transformer that returns the
+    similarities to the training samples, as a pipeline step before ``SVC(kernel="precomputed")``.
 
     Parameters
     ----------
     n_estimators : int, default=200
         Number of trees.
     min_similarity : float, default=0.0
-        Smaller similarities become zero.
+        Similarities below this value are set to zero.
     min_samples_split, split, direction, n_candidates
-        As in `RPForest`.
+        See `RPForest`.
     sparse_output : bool, default=False
-        Whether matrices are CSR.
+        Whether to return CSR matrices or dense arrays.
     random_state, n_jobs, verbose
-        As in `RPForest`.
+        See `RPForest`.
 
     Attributes
     ----------
     n_features_in_ : int
-        Columns seen during fit.
-    feature_names_in_ : ndarray of str
-        Their names, where there were any.
+        Number of features seen during `fit`.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features seen during `fit`. Defined only when X has feature names that are all strings.
+
+    See Also
+    --------
+    RPForest : The forest with its feature map.
+
+    References
+    ----------
+    D. Yan, S. Gu, Y. Xu and Z. Qin, "Similarity Kernel and Clustering via Random Projection Forests", Algorithm 2.
 
     Examples
     --------
@@ -81,7 +91,20 @@ class RPForestKernel(ClassNamePrefixFeaturesOutMixin, ForestBase):  # type: igno
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> RPForestKernel:
-        """Grow the forest on X; y is not used."""
+        """Grow the forest.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The training samples.
+        y : Ignored
+            Not used, present for API consistency.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         self._grow(X)
         return self
 
@@ -90,22 +113,46 @@ class RPForestKernel(ClassNamePrefixFeaturesOutMixin, ForestBase):  # type: igno
         return self._forest.shape[0]
 
     def __call__(self, X: Any, Y: Any = None) -> Any:
-        """Return the similarity of each row of X to each row of Y (of X, when Y is None)."""
+        """Return the kernel matrix between X and Y.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples_X, n_features)
+            The samples of the rows.
+        Y : {array-like, sparse matrix} of shape (n_samples_Y, n_features) or None, default=None
+            The samples of the columns. None uses X.
+
+        Returns
+        -------
+        K : ndarray or CSR matrix of shape (n_samples_X, n_samples_Y)
+            The similarities, in the float type of X.
+        """
         check_is_fitted(self)
         X = check_data(self, X, reset=False)
         return self._similarity(X, X if Y is None else check_data(self, Y, reset=False))
 
     def transform(self, X: Any) -> Any:
-        """Return the similarity of each row of X to each training row."""
+        """Return the kernel matrix between X and the training samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        K : ndarray or CSR matrix of shape (n_samples, n_samples_fit)
+            The similarities, in the float type of X.
+        """
         check_is_fitted(self)
         return self._similarity(check_data(self, X, reset=False))
 
     def _similarity(self, X: Any, Y: Any = None) -> Any:
-        """Compare checked rows with others, or with the training rows."""
-        least = open_number(self.min_similarity, "min_similarity") or 0.0
-        against = None if Y is None else native(Y)
+        """Return the kernel matrix of validated samples with Y, or with the training samples."""
+        least = check_float_or_auto(self.min_similarity, "min_similarity") or 0.0
+        against = None if Y is None else as_native(Y)
         if not self.sparse_output:
-            return self._forest.dense(least, native(X), *self._how(), against=against)
-        starts, columns, values = self._forest.sparse(least, native(X), *self._how(), against=against)
+            return self._forest.dense(least, as_native(X), *self._runtime(), against=against)
+        starts, columns, values = self._forest.sparse(least, as_native(X), *self._runtime(), against=against)
         shape = (X.shape[0], self._forest.shape[0] if Y is None else Y.shape[0])
         return sparse.csr_matrix((values.astype(X.dtype, copy=False), columns, starts), shape=shape)

@@ -1,4 +1,4 @@
-"""Model files: the same container the command writes and reads, so that either can go on where the other stopped."""
+"""Model files, in the format that the command `rpf` reads and writes."""
 
 from __future__ import annotations
 
@@ -12,19 +12,32 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _rpfcluster
 from ._cluster import RPFCluster
-from ._common import target_of, threads_of
+from ._common import resolve_output, resolve_threads
 from ._forest import RPForest
 
 
 def save(estimator: RPFCluster | RPForest, path: str | os.PathLike[str]) -> None:
-    """Write a fitted RPFCluster or RPForest as a model file, whole or not at all.
+    """Write a fitted RPFCluster or RPForest to a model file.
+
+    The file is written completely or not at all. The command `rpf` and the Rust library read it too.
 
     Parameters
     ----------
     estimator : RPFCluster or RPForest
-        What to save; of other estimators, pickle or joblib keep everything.
-    path : path-like
-        The file; one that is there is replaced.
+        The fitted estimator. Use pickle or joblib for other estimators.
+    path : str or path-like
+        The file. An existing file is replaced.
+
+    Raises
+    ------
+    TypeError
+        The estimator is neither an RPFCluster nor an RPForest.
+    FileNotFoundError
+        The folder does not exist.
+
+    See Also
+    --------
+    load : Read a model file.
 
     Examples
     --------
@@ -42,13 +55,13 @@ def save(estimator: RPFCluster | RPForest, path: str | os.PathLike[str]) -> None
     if not isinstance(estimator, RPFCluster | RPForest):
         raise TypeError(f"save takes a fitted RPFCluster or RPForest, not {type(estimator).__name__}")
     check_is_fitted(estimator)
-    target = target_of(path)
-    held = estimator._placing() if isinstance(estimator, RPFCluster) else estimator._forest
-    held.save(target, json.dumps(_meta(estimator)).encode())
+    target = resolve_output(path)
+    fitted = estimator._require_forest() if isinstance(estimator, RPFCluster) else estimator._forest
+    fitted.save(target, json.dumps(_meta(estimator)).encode())
 
 
 def _meta(estimator: Any) -> dict[str, Any]:
-    """Describe the columns as the command does."""
+    """Return the description of the columns that the command expects."""
     width = estimator.n_features_in_
     center, scale = getattr(estimator, "_scaling", (np.zeros(width), np.ones(width)))
     names = getattr(estimator, "feature_names_in_", None)
@@ -73,30 +86,35 @@ def load(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> RPFClust
 
     Parameters
     ----------
-    path : path-like
+    path : str or path-like
         The file.
     n_jobs : int or None, default=None
-        Threads for predict and transform.
+        Number of threads of the loaded estimator.
 
     Returns
     -------
-    RPFCluster or RPForest
-        Fitted, whichever the file holds.
+    estimator : RPFCluster or RPForest
+        The fitted estimator that the file holds.
 
     Raises
     ------
     ValueError
-        The file is damaged or of a newer version.
+        The file is damaged, or a newer version wrote it.
+
+    See Also
+    --------
+    save : Write a model file.
 
     Notes
     -----
-    Where the command standardised columns, new rows are standardised in the same way before they are placed.
+    If the command standardised the columns of the training data, the loaded estimator standardises new samples in the
+    same way.
     """
-    # Where it cannot be read, Python's own error says so best.
+    # Raises the OSError of Python, with its errno, if the file cannot be read.
     with Path(path).open("rb"):
         pass
-    forest, cluster, meta = _rpfcluster.open_model(path, threads_of(n_jobs))
-    params = json.loads(forest.params)
+    model, meta = _rpfcluster.open_model(path, resolve_threads(n_jobs))
+    params = json.loads(model.forest_params)
     common = {
         "n_estimators": params["trees"],
         "min_samples_split": params["min_node"],
@@ -107,8 +125,8 @@ def load(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> RPFClust
         "n_jobs": n_jobs,
     }
     estimator: RPFCluster | RPForest
-    if cluster is not None:
-        asked = json.loads(cluster.params)
+    if isinstance(model, _rpfcluster.Cluster):
+        asked = json.loads(model.params)
         common["min_samples_split"] = "auto" if asked["min_node"] is None else asked["min_node"]
         if asked["max_trees"] is not None:
             common["n_estimators"] = "auto"
@@ -123,22 +141,22 @@ def load(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> RPFClust
             solver=asked["solver"],
             n_landmarks=asked["landmarks"],
         )
-        estimator._cluster = cluster
+        estimator._cluster = model
         estimator._affinity_matrix = None
-        estimator._take(cluster, np.dtype(forest.dtype))
+        estimator._set_fitted(model, np.dtype(model.dtype))
     else:
         estimator = RPForest(**common)
-        estimator._forest = forest
-    estimator.n_features_in_ = forest.shape[1]
+        estimator._forest = model
+    estimator.n_features_in_ = model.shape[1]
     if meta is not None:
-        _take_meta(estimator, json.loads(meta)["preparation"])
+        _set_preparation(estimator, json.loads(meta)["preparation"])
     return estimator
 
 
 _OPEN = ("affinity", "beta1", "beta2", "power", "method")
 
 
-def _take_meta(estimator: Any, preparation: dict[str, Any]) -> None:
+def _set_preparation(estimator: Any, preparation: dict[str, Any]) -> None:
     center, scale = np.asarray(preparation["center"]), np.asarray(preparation["scale"])
     if center.any() or (scale != 1.0).any():
         estimator._scaling = (center, scale)

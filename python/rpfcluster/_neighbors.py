@@ -1,43 +1,54 @@
-"""RPFNeighbors: co-leaf neighbours as a sparse graph, for estimators that take a precomputed one."""
+"""Nearest-neighbour graph of a random projection forest, for estimators that take a precomputed graph."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ._common import Array, check_data, native, one_of, whole
+from ._common import Array, as_native, check_choice, check_data, check_int
 from ._forest import ForestBase, co_leaf_neighbors
+
+if TYPE_CHECKING:
+    from ._rpfcluster import RerankCounts
 
 
 class RPFNeighbors(ClassNamePrefixFeaturesOutMixin, ForestBase):  # type: ignore[misc, unused-ignore]
-    """Nearest neighbours by shared leaves, as a graph: a stand-in for ``KNeighborsTransformer``.
+    """Transform samples into a sparse graph of nearest neighbours.
+
+    Replaces ``sklearn.neighbors.KNeighborsTransformer`` with approximate neighbours from a random projection forest.
 
     Parameters
     ----------
     n_neighbors : int, default=5
-        Neighbours of each row, besides itself.
+        Number of neighbours of each sample, not counting the sample itself.
     mode : {"distance", "similarity", "connectivity"}, default="distance"
-        What the graph holds.
+        The weights of the graph: distances, similarities, or ones.
     metric : {"co-leaf", "euclidean"}, default="co-leaf"
-        What near means: 1 minus the share of trees in which two rows share a leaf, or the Euclidean distance among
-        the ``n_candidates_exact`` strongest co-leaf neighbours (only with mode "distance" or "connectivity").
+        "co-leaf" is one minus the fraction of trees in which two samples share a leaf. "euclidean" re-ranks the
+        ``n_candidates_exact`` most similar samples by their Euclidean distance; it requires mode "distance" or
+        "connectivity".
     n_candidates_exact : int, default=50
-        Candidates of metric "euclidean".
+        Number of candidates of metric "euclidean".
     n_estimators, min_samples_split, split, direction, n_candidates, random_state, n_jobs, verbose
-        As in `RPForest`.
+        See `RPForest`.
 
     Attributes
     ----------
     n_samples_fit_ : int
-        Training rows.
+        Number of training samples.
     n_features_in_ : int
-        Columns seen during fit.
-    feature_names_in_ : ndarray of str
-        Their names, where there were any.
+        Number of features seen during `fit`.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features seen during `fit`. Defined only when X has feature names that are all strings.
+
+    Notes
+    -----
+    Random projection trees as an index for nearest neighbours: D. Yan, Y. Wang, J. Wang, H. Wang and Z. Li,
+    "K-nearest Neighbor Search by Random Projection Forests", IEEE Trans. Big Data 7(1), 2021.
 
     Examples
     --------
@@ -84,19 +95,32 @@ class RPFNeighbors(ClassNamePrefixFeaturesOutMixin, ForestBase):  # type: ignore
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> RPFNeighbors:
-        """Grow the forest on X; y is not used."""
-        one_of(self.mode, "mode", ("distance", "similarity", "connectivity"))
-        metric = one_of(self.metric, "metric", ("co-leaf", "euclidean"))
+        """Grow the forest.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The training samples.
+        y : Ignored
+            Not used, present for API consistency.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        check_choice(self.mode, "mode", ("distance", "similarity", "connectivity"))
+        metric = check_choice(self.metric, "metric", ("co-leaf", "euclidean"))
         if metric == "euclidean" and self.mode == "similarity":
-            raise ValueError("mode='similarity' needs metric='co-leaf': a Euclidean distance is no similarity")
+            raise ValueError("mode='similarity' requires metric='co-leaf', not 'euclidean'")
         X = self._grow(X)
-        # Only true distances need the rows themselves again.
+        # Only Euclidean distances need the training samples.
         self._fit_X = X if metric == "euclidean" else None
         return self
 
     @property
     def n_samples_fit_(self) -> int:
-        """Training rows."""
+        """Number of training samples."""
         check_is_fitted(self)
         return self._forest.shape[0]
 
@@ -105,21 +129,23 @@ class RPFNeighbors(ClassNamePrefixFeaturesOutMixin, ForestBase):  # type: ignore
         return self.n_samples_fit_
 
     def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
-        """Return each row's nearest training rows, as ``sklearn.neighbors`` does.
+        """Find the nearest training samples of each sample.
 
         Parameters
         ----------
-        X : array-like or None
-            Rows to look for; None means the training rows, each without itself.
-        n_neighbors : int or None
-            How many; None is the number given at the start.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or None, default=None
+            The query samples. None queries the training samples; a sample is then not its own neighbour.
+        n_neighbors : int or None, default=None
+            Number of neighbours of each sample. None uses the value passed to the constructor.
         return_distance : bool, default=True
-            Whether distances are returned too.
+            Whether to return the distances.
 
         Returns
         -------
-        distances, indices : ndarrays of shape (n_samples, n_neighbors)
-            Nearest first, ties to the lowest row number.
+        distances : ndarray of shape (n_samples, n_neighbors)
+            Distances in ascending order. Only returned if ``return_distance=True``.
+        indices : ndarray of shape (n_samples, n_neighbors)
+            Indices of the neighbours among the training samples. Ties go to the lowest index.
         """
         check_is_fitted(self)
         if X is not None:
@@ -130,27 +156,38 @@ class RPFNeighbors(ClassNamePrefixFeaturesOutMixin, ForestBase):  # type: ignore
 
     def _nearest(self, X: Any, count: Any) -> tuple[Array, Array]:
         if self._fit_X is None:
-            return co_leaf_neighbors(self._forest, X, count, *self._how())
-        count = whole(count, "n_neighbors", 1)
-        candidates = max(count, whole(self.n_candidates_exact, "n_candidates_exact", 1))
-        rows = None if X is None else native(X.astype(self._fit_X.dtype, copy=False))
-        indices, distances = self._forest.nearest((count, candidates), native(self._fit_X), rows, *self._how())
+            return co_leaf_neighbors(self._forest, X, count, *self._runtime())
+        count = check_int(count, "n_neighbors", 1)
+        candidates = max(count, check_int(self.n_candidates_exact, "n_candidates_exact", 1))
+        rows = None if X is None else as_native(X.astype(self._fit_X.dtype, copy=False))
+        counts: RerankCounts = {"k": count, "candidates": candidates}
+        indices, distances = self._forest.nearest(counts, as_native(self._fit_X), rows, *self._runtime())
         if (indices < 0).any():
             raise ValueError(
-                f"some rows share leaves with fewer than n_neighbors = {count} others; "
-                "take a larger min_samples_split or more n_estimators"
+                f"some samples share a leaf with fewer than n_neighbors = {count} others; "
+                "increase min_samples_split or n_estimators"
             )
         return distances, indices
 
     def transform(self, X: Any) -> sparse.csr_matrix:
-        """Return the graph from the rows of X to the training rows, a CSR matrix.
+        """Return the graph of the neighbours of X among the training samples.
 
-        As in ``KNeighborsTransformer``, a training row is its own nearest neighbour, so that each row has
+        As in ``KNeighborsTransformer``, a training sample is its own nearest neighbour, and each row has
         ``n_neighbors + 1`` entries.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        graph : CSR matrix of shape (n_samples, n_samples_fit_)
+            The weights given by ``mode``.
         """
         check_is_fitted(self)
         X = check_data(self, X, reset=False)
-        count = min(whole(self.n_neighbors, "n_neighbors", 1) + 1, self.n_samples_fit_)
+        count = min(check_int(self.n_neighbors, "n_neighbors", 1) + 1, self.n_samples_fit_)
         distances, indices = self._nearest(X, count)
         values = distances
         if self.mode != "distance":

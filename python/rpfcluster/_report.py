@@ -1,4 +1,4 @@
-"""The page of RPFCluster.report(): what Python knows of a clustering, handed to the native half."""
+"""HTML report of a clustering."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
-from ._common import check_data, native, progress_of, target_of
+from ._common import as_native, check_data, make_progress, resolve_output
 
 if TYPE_CHECKING:
     from . import _rpfcluster
 
 
 def write_report(estimator: Any, cluster: _rpfcluster.Cluster, path: str | os.PathLike[str], X: Any, y: Any) -> None:
-    """Write the page, whole or not at all."""
-    target = target_of(path)
-    about: dict[str, Any] = {"source": "the data", "again": _again(estimator, cluster), "columns": []}
+    """Write the report. The file is written completely or not at all."""
+    target = resolve_output(path)
+    about: dict[str, Any] = {"source": "the data", "again": _reproducing_code(estimator, cluster), "columns": []}
     table = None
     if X is not None:
         X = check_data(estimator, X, reset=False)
@@ -28,11 +28,11 @@ def write_report(estimator: Any, cluster: _rpfcluster.Cluster, path: str | os.Pa
         about["columns"] = [f"x{j}" for j in range(X.shape[1])] if names is None else [str(name) for name in names]
         if hasattr(estimator, "_scaling"):
             about["units"] = [np.asarray(part, dtype=float).tolist() for part in estimator._scaling]
-        table = native(X)
+        table = as_native(X)
     if y is not None:
         names, codes = np.unique(np.asarray(y).astype(str), return_inverse=True)
         about["classes"] = [codes.ravel().tolist(), names.tolist()]
-    page = cluster.report(json.dumps(about), table, progress_of(estimator.verbose))
+    page = cluster.report(json.dumps(about), table, make_progress(estimator.verbose))
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=".rpf-", suffix=".html")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as out:
@@ -44,7 +44,7 @@ def write_report(estimator: Any, cluster: _rpfcluster.Cluster, path: str | os.Pa
         raise
 
 
-def _again(estimator: Any, cluster: _rpfcluster.Cluster) -> str:
-    """Name the lines that make the same clustering: the estimator with the seed that was drawn for it."""
+def _reproducing_code(estimator: Any, cluster: _rpfcluster.Cluster) -> str:
+    """Return the code that reproduces the clustering: the estimator with the seed that was used."""
     same = clone(estimator).set_params(random_state=json.loads(cluster.params)["seed"])
     return f"from rpfcluster import RPFCluster\n\nmodel = {same!r}\nmodel.fit(X)"

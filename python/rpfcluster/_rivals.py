@@ -1,4 +1,4 @@
-"""NJW and ClusterForests: the methods the paper compares with, as estimators, so that all can repeat a comparison."""
+"""The paper's methods of comparison as estimators: NJW spectral clustering and Cluster Forests."""
 
 from __future__ import annotations
 
@@ -13,74 +13,83 @@ from sklearn.utils import check_scalar
 from sklearn.utils.validation import validate_data
 
 from . import _rpfcluster
-from ._common import one_of, open_number, progress_of, seed_of, threads_of, whole
+from ._common import check_choice, check_float_or_auto, check_int, make_progress, resolve_seed, resolve_threads
 
 METHODS = ("kway", "ncut")
 
 
 class RivalBase(ClusterMixin, BaseEstimator):  # type: ignore[misc, unused-ignore]
-    """What both share: dense rows of 64 bits, labels for the rows they were fitted on."""
+    """Base class: dense float64 input, labels of the training samples only."""
 
     def _rows(self, X: Any) -> NDArray[np.float64]:
-        """Check X; both look at distances between rows in full width."""
+        """Validate X; distances are computed in float64."""
         checked = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
         rows: NDArray[np.float64] = np.require(checked, requirements=["C", "A"])
         return rows
 
-    def _how(self) -> tuple[int, Any]:
-        return threads_of(self.n_jobs), progress_of(self.verbose)
+    def _runtime(self) -> tuple[int, Any]:
+        return resolve_threads(self.n_jobs), make_progress(self.verbose)
 
 
 class NJW(RivalBase):  # type: ignore[misc, unused-ignore]
     """Spectral clustering with the Gaussian kernel (Ng, Jordan and Weiss 2002).
 
-    The paper's second rival, as R's ``specc()`` runs it with an automatic bandwidth. Up to 6,000 rows the kernel is
-    held in full; beyond, Nystrom's approximation takes over, and ``n_landmarks_`` says so.
+    Follows ``specc()`` of the R package kernlab with an automatic bandwidth. Above 6,000 samples the Nystrom
+    approximation replaces the kernel, and ``n_landmarks_`` is set.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Number of clusters.
     bandwidth : {"local", "search"} or float, default="local"
-        The width of the kernel. "local": for each row the distance to its ``n_neighbors``-th nearest; "search": the one
-        of ``n_tried`` whose embedding k-means fits best; a number is the width itself.
+        The bandwidth of the kernel. "local" takes for each sample the distance to its ``n_neighbors``-th neighbour.
+        "search" compares ``n_tried`` bandwidths and takes the one with the lowest distortion in the embedding. A
+        number is used as it is.
     n_neighbors : int, default=7
-        The neighbour of bandwidth "local".
+        The neighbour of bandwidth="local".
     n_tried : int, default=12
-        Widths tried with bandwidth "search".
+        Number of bandwidths compared by bandwidth="search".
     method : {"kway", "ncut"}, default="kway"
-        How labels are made: k-means on all eigenvectors, which is NJW, or recursive cuts in two.
+        How to assign labels in the embedding space: "kway" runs k-means on all eigenvectors, which is NJW; "ncut"
+        bipartitions recursively.
     n_init : int, default=10
-        Starts of k-means.
+        Number of k-means runs with different initialisations.
     n_landmarks : int, default=500
-        Landmarks of Nystrom's approximation.
-    random_state : int, RandomState, Generator or None, default=None
-        An integer is the seed itself, the same as in the command and the Rust library.
+        Number of landmarks of the Nystrom approximation.
+    random_state : int, RandomState instance, Generator or None, default=None
+        Controls all randomness. An integer is the seed of the command and the Rust library, which give the same labels
+        for the same seed.
     n_jobs : int or None, default=None
-        Threads; None is one per core. The result does not depend on it.
+        Number of threads. None uses one per core; negative values count back from the number of cores, as in joblib.
+        The result does not depend on it.
     verbose : int, default=0
-        Above 0, progress is shown.
+        Shows progress if greater than 0.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        The cluster of each row, numbered from 0 in order of first appearance.
+        Labels of each sample, numbered from 0 in order of first appearance.
     sigma_ : float or None
-        The width used; None where each row has its own.
+        The bandwidth; None if each sample has its own.
     eigenvalues_ : ndarray of shape (n_clusters,)
-        The largest eigenvalues.
+        The largest eigenvalues in descending order.
     distortion_ : float
-        Mean squared distance of the embedding's unit rows to the mean of their cluster.
+        Mean squared distance between the normalised rows of the embedding and their cluster means.
     n_landmarks_ : int or None
-        Landmarks that stood for all rows; None when the answer is exact.
+        Number of landmarks; None if the fit is exact.
     n_features_in_ : int
-        Columns seen during fit.
-    feature_names_in_ : ndarray of str
-        Their names, where there were any.
+        Number of features seen during `fit`.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features seen during `fit`. Defined only when X has feature names that are all strings.
 
     See Also
     --------
-    RPFCluster : The paper's own method.
+    RPFCluster : Spectral clustering on the kernel of a random projection forest.
+
+    References
+    ----------
+    - A. Y. Ng, M. I. Jordan and Y. Weiss, "On Spectral Clustering: Analysis and an Algorithm", NIPS 2002.
+    - L. Zelnik-Manor and P. Perona, "Self-Tuning Spectral Clustering", NIPS 2004 (bandwidth="local").
 
     Examples
     --------
@@ -121,88 +130,109 @@ class NJW(RivalBase):  # type: ignore[misc, unused-ignore]
         self.verbose = verbose
 
     def _bandwidth(self) -> dict[str, Any]:
-        """Name the rule as the Rust library does."""
+        """Return the bandwidth rule in the form of the Rust library."""
         if not isinstance(self.bandwidth, str):
             return {"rule": "fixed", "sigma": float(check_scalar(self.bandwidth, "bandwidth", numbers.Real))}
-        if one_of(self.bandwidth, "bandwidth", ("local", "search")) == "local":
-            return {"rule": "local", "neighbor": whole(self.n_neighbors, "n_neighbors", 1)}
-        return {"rule": "search", "tried": whole(self.n_tried, "n_tried", 2)}
+        if check_choice(self.bandwidth, "bandwidth", ("local", "search")) == "local":
+            return {"rule": "local", "neighbor": check_int(self.n_neighbors, "n_neighbors", 1)}
+        return {"rule": "search", "tried": check_int(self.n_tried, "n_tried", 2)}
 
     def fit(self, X: Any, y: Any = None) -> NJW:
-        """Cluster the rows of X; y is not used."""
+        """Perform clustering.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The training samples.
+        y : Ignored
+            Not used, present for API consistency.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         params = {
-            "k": whole(self.n_clusters, "n_clusters", 1),
+            "k": check_int(self.n_clusters, "n_clusters", 1),
             "bandwidth": self._bandwidth(),
-            "method": one_of(self.method, "method", METHODS),
-            "restarts": whole(self.n_init, "n_init", 1),
-            "landmarks": whole(self.n_landmarks, "n_landmarks", 1),
-            "seed": seed_of(self.random_state),
+            "method": check_choice(self.method, "method", METHODS),
+            "restarts": check_int(self.n_init, "n_init", 1),
+            "landmarks": check_int(self.n_landmarks, "n_landmarks", 1),
+            "seed": resolve_seed(self.random_state),
         }
-        found = _rpfcluster.njw(self._rows(X), json.dumps(params), *self._how())
-        self.labels_, self.eigenvalues_, self.sigma_, self.distortion_, self.n_landmarks_ = found
+        fitted = _rpfcluster.njw(self._rows(X), json.dumps(params), *self._runtime())
+        self.labels_, self.eigenvalues_, self.sigma_, self.distortion_, self.n_landmarks_ = fitted
         return self
 
 
 class ClusterForests(RivalBase):  # type: ignore[misc, unused-ignore]
-    """Cluster Forests, an ensemble of clusterings on features found by pursuit (Yan, Chen and Jordan 2013).
+    """Cluster Forests: a cluster ensemble by feature pursuit (Yan, Chen and Jordan 2013).
 
-    The paper's third rival. Each pursuit starts from a few random features and keeps further ones while they sharpen
-    the clusters k-means finds; rows that are often put together are similar, and that similarity is cut. Beyond
-    6,000 rows landmarks stand for the rest, and ``n_landmarks_`` says so.
+    Each feature pursuit starts from a few random features and adds others while they improve the quality kappa of a
+    k-means clustering. The similarity of two samples is the fraction of these clusterings that put them together;
+    spectral clustering of this similarity gives the labels. Above 6,000 samples a subset of landmarks is clustered, and
+    ``n_landmarks_`` is set.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Number of clusters.
     n_estimators : int, default=100
-        Number of pursuits.
+        Number of feature pursuits.
     n_start_features : int, default=2
-        Features a pursuit starts with.
+        Number of features that a pursuit starts with.
     n_step_features : int, default=1
-        Features added in one step.
+        Number of features added in one step.
     n_candidates : int, default=5
-        Sets of further features tried in one step.
+        Number of candidate feature sets compared in one step.
     patience : int, default=3
-        Steps in vain after which a pursuit ends.
+        Number of consecutive steps without improvement after which a pursuit ends.
     n_init : int, default=3
-        Starts of each k-means.
+        Number of k-means runs with different initialisations.
     kmeans_max_iter : int, default=50
-        Most iterations of each k-means.
+        Maximum number of iterations of a k-means run.
     beta1 : float, default=0.4
-        Pairs together in a smaller share of the clusterings are pruned.
+        Similarities below this threshold are set to zero.
     beta2 : float or "auto", default="auto"
-        The bandwidth; "auto" takes the clustering that agrees most with those of eight bandwidths.
+        The bandwidth of the affinity. "auto" compares eight bandwidths and takes the one whose partition agrees most
+        with the others.
     method : {"kway", "ncut"}, default="kway"
-        How labels are made from eigenvectors.
+        How to assign labels in the embedding space; see `NJW`.
     n_landmarks : int, default=2000
-        Rows that stand for all where there are many.
-    random_state : int, RandomState, Generator or None, default=None
-        An integer is the seed itself, the same as in the command and the Rust library.
+        Number of landmarks above 6,000 samples.
+    random_state : int, RandomState instance, Generator or None, default=None
+        Controls all randomness. An integer is the seed of the command and the Rust library, which give the same labels
+        for the same seed.
     n_jobs : int or None, default=None
-        Threads; None is one per core. The result does not depend on it.
+        Number of threads. None uses one per core; negative values count back from the number of cores, as in joblib.
+        The result does not depend on it.
     verbose : int, default=0
-        Above 0, progress is shown.
+        Shows progress if greater than 0.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        The cluster of each row, numbered from 0 in order of first appearance.
+        Labels of each sample, numbered from 0 in order of first appearance.
     beta2_ : float
-        The bandwidth used.
+        The bandwidth.
     estimators_features_ : list of ndarray
-        The features of each pursuit, in the order in which they came.
+        The features of each pursuit, in the order of their selection.
     kappas_ : ndarray of shape (n_estimators,)
-        Where each pursuit ended: the within-cluster over the between-cluster sum of squares, small when sharp.
+        The final kappa of each pursuit: the within-cluster sum of squares over the between-cluster sum of squares.
     n_landmarks_ : int or None
-        Landmarks that stood for all rows; None when the answer is exact.
+        Number of landmarks; None if the fit is exact.
     n_features_in_ : int
-        Columns seen during fit.
-    feature_names_in_ : ndarray of str
-        Their names, where there were any.
+        Number of features seen during `fit`.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features seen during `fit`. Defined only when X has feature names that are all strings.
 
     See Also
     --------
-    RPFCluster : The paper's own method.
+    RPFCluster : Spectral clustering on the kernel of a random projection forest.
+
+    References
+    ----------
+    D. Yan, A. Chen and M. I. Jordan, "Cluster Forests", Computational Statistics & Data Analysis 66, 2013.
 
     Examples
     --------
@@ -253,23 +283,36 @@ class ClusterForests(RivalBase):  # type: ignore[misc, unused-ignore]
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> ClusterForests:
-        """Cluster the rows of X; y is not used."""
+        """Perform clustering.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The training samples.
+        y : Ignored
+            Not used, present for API consistency.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
         params = {
-            "k": whole(self.n_clusters, "n_clusters", 1),
-            "instances": whole(self.n_estimators, "n_estimators", 1),
-            "start_features": whole(self.n_start_features, "n_start_features", 1),
-            "step_features": whole(self.n_step_features, "n_step_features", 1),
-            "candidates": whole(self.n_candidates, "n_candidates", 1),
-            "patience": whole(self.patience, "patience", 1),
-            "restarts": whole(self.n_init, "n_init", 1),
-            "max_iterations": whole(self.kmeans_max_iter, "kmeans_max_iter", 1),
+            "k": check_int(self.n_clusters, "n_clusters", 1),
+            "instances": check_int(self.n_estimators, "n_estimators", 1),
+            "start_features": check_int(self.n_start_features, "n_start_features", 1),
+            "step_features": check_int(self.n_step_features, "n_step_features", 1),
+            "candidates": check_int(self.n_candidates, "n_candidates", 1),
+            "patience": check_int(self.patience, "patience", 1),
+            "restarts": check_int(self.n_init, "n_init", 1),
+            "max_iterations": check_int(self.kmeans_max_iter, "kmeans_max_iter", 1),
             "beta1": float(check_scalar(self.beta1, "beta1", numbers.Real)),
-            "beta2": open_number(self.beta2, "beta2"),
-            "method": one_of(self.method, "method", METHODS),
-            "landmarks": whole(self.n_landmarks, "n_landmarks", 1),
-            "seed": seed_of(self.random_state),
+            "beta2": check_float_or_auto(self.beta2, "beta2"),
+            "method": check_choice(self.method, "method", METHODS),
+            "landmarks": check_int(self.n_landmarks, "n_landmarks", 1),
+            "seed": resolve_seed(self.random_state),
         }
-        found = _rpfcluster.cluster_forests(self._rows(X), json.dumps(params), *self._how())
-        self.labels_, self.beta2_, features, self.kappas_, self.n_landmarks_ = found
+        fitted = _rpfcluster.cluster_forests(self._rows(X), json.dumps(params), *self._runtime())
+        self.labels_, self.beta2_, features, self.kappas_, self.n_landmarks_ = fitted
         self.estimators_features_ = [np.asarray(each, dtype=np.int64) for each in features]
         return self

@@ -1,8 +1,8 @@
-"""The native half. Its names are not for users; those of the package are."""
+"""Types of the native module. It is not public: use the names of the package."""
 
 import os
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,20 +11,23 @@ __version__: str
 
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
-Places: TypeAlias = NDArray[np.int32] | NDArray[np.int64]
-Csr: TypeAlias = tuple[Places, Places, Floats]
+Indices: TypeAlias = NDArray[np.int32] | NDArray[np.int64]
+Csr: TypeAlias = tuple[Indices, Indices, Floats]
 Dense: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 Sparse: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]
 Table: TypeAlias = Dense | Sparse
 Progress: TypeAlias = Callable[[str, str, int], object]
 
+class RerankCounts(TypedDict):
+    k: int
+    candidates: int
+
 class Forest:
     shape: tuple[int, int]
     dtype: str
-    params: str
+    forest_params: str
     offsets: list[int]
     depths: list[int]
-    nbytes: int
     @staticmethod
     def grow(table: Table, params: str, threads: int | None = None, progress: Progress | None = None) -> Forest: ...
     def apply(
@@ -32,7 +35,7 @@ class Forest:
     ) -> NDArray[np.uint32]: ...
     def features(
         self, table: Table | None = None, threads: int | None = None, progress: Progress | None = None
-    ) -> NDArray[np.int32] | NDArray[np.int64]: ...
+    ) -> Indices: ...
     def paths(self, tree: int, leaves: list[int]) -> tuple[Ints, Ints]: ...
     def neighbors(
         self,
@@ -43,7 +46,7 @@ class Forest:
     ) -> tuple[Ints, Floats]: ...
     def nearest(
         self,
-        counts: tuple[int, int],
+        counts: RerankCounts,
         training: Table,
         table: Table | None = None,
         threads: int | None = None,
@@ -74,9 +77,10 @@ class Cluster:
     labels: Ints
     vectors: Floats
     eigenvalues: Floats
-    degrees: Floats
-    pieces: int
-    forest: Forest
+    components: int
+    shape: tuple[int, int]
+    dtype: str
+    forest_params: str
     params: str
     used: str
     @staticmethod
@@ -125,9 +129,7 @@ def sweep(
     progress: Progress | None = None,
 ) -> tuple[str, NDArray[np.uint32]]: ...
 def scores(labels: list[int], classes: list[int]) -> str: ...
-def open_model(
-    path: str | os.PathLike[str], threads: int | None = None
-) -> tuple[Forest, Cluster | None, bytes | None]: ...
+def open_model(path: str | os.PathLike[str], threads: int | None = None) -> tuple[Forest | Cluster, bytes | None]: ...
 def shapes() -> list[str]: ...
 def shape(name: str, n: int, seed: int) -> tuple[Floats, Ints]: ...
 def iris() -> tuple[Floats, Ints, list[str], list[str]]: ...

@@ -1,4 +1,4 @@
-"""The paper's search: every threshold and bandwidth of a grid over one forest, without labels or scored by them."""
+"""Grid search over the threshold and the bandwidth of the paper's affinity."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length
 
 from . import _rpfcluster
-from ._common import Array, one_of, progress_of, seed_of, threads_of, whole
+from ._common import Array, check_choice, check_int, make_progress, resolve_seed, resolve_threads
 from ._forest import RPForest
 
 SCORES = ("rho_c", "rho_r", "ari", "nmi", "majority")
@@ -20,22 +20,30 @@ SCORES = ("rho_c", "rho_r", "ari", "nmi", "majority")
 
 @dataclass(frozen=True)
 class SweepResult:
-    """What `sweep` found.
+    """Result of `sweep`.
 
     Attributes
     ----------
     results : dict of ndarray
-        One entry a setting, as in ``cv_results_``: beta1, beta2, method, ncut (of the partition, on the similarity
-        itself), eigengap, converged, reused (labels taken over from a setting next to it), partition; with y also
-        rho_c, rho_r, ari, nmi and majority. ``pandas.DataFrame(found.results)`` is the table.
+        One array a column, with one entry for each setting, as in ``cv_results_``. Convert it to a table with
+        ``pandas.DataFrame(found.results)``. The columns are
+
+        - ``beta1``, ``beta2`` and ``method``: the setting;
+        - ``ncut``: the normalised cut of the partition on the similarity S, comparable between settings;
+        - ``eigengap``: the gap after the n_clusters-th eigenvalue;
+        - ``converged``: whether the eigenvectors reached the tolerance;
+        - ``reused``: whether the labels are those of an adjacent bandwidth;
+        - ``partition``: the index into ``partitions``;
+        - with y, ``rho_c``, ``rho_r``, ``ari``, ``nmi`` and ``majority``; see `rpfcluster.metrics.scores`.
     label_free : int
-        The setting the rule without labels picks: its partition agrees most with those of all others.
+        Index of the setting selected without labels: the one whose partition has the highest mean adjusted Rand index
+        with all others.
     best_by_labels : int or None
-        The setting of the highest rho_c, where y was given: the paper's protocol.
+        Index of the setting with the highest rho_c, the paper's protocol. None without y.
     left_out : list of float
-        Values of beta1 that would have kept too many pairs.
+        Values of ``beta1`` that were skipped because they keep too many pairs.
     n_failed : int
-        Settings that could not be solved.
+        Number of settings without a solution.
     partitions : ndarray of shape (n_partitions, n_samples)
         The distinct partitions.
     """
@@ -48,7 +56,18 @@ class SweepResult:
     partitions: NDArray[np.uint32] = field(repr=False)
 
     def labels(self, setting: int | None = None) -> NDArray[np.int64]:
-        """Return the labels of a setting by its place in ``results``; None is the one picked without labels."""
+        """Return the labels of a setting.
+
+        Parameters
+        ----------
+        setting : int or None, default=None
+            Index of the setting in ``results``. None uses ``label_free``.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            Labels of each sample.
+        """
         at = self.label_free if setting is None else setting
         labels: NDArray[np.uint32] = self.partitions[int(self.results["partition"][at])]
         return labels.astype(np.int64)
@@ -73,31 +92,41 @@ def sweep(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> SweepResult:
-    """Cluster with every threshold ``beta1`` and bandwidth ``beta2`` of a grid; one forest serves all.
+    """Cluster with every combination of threshold ``beta1`` and bandwidth ``beta2`` in a grid.
+
+    All settings use the same forest and the affinity "paper" of `RPFCluster`.
 
     Parameters
     ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        The rows.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The samples.
     n_clusters : int
         Number of clusters.
-    y : array-like of shape (n_samples,) or None
-        Known classes; used only to score.
+    y : array-like of shape (n_samples,) or None, default=None
+        Known classes, used only for scores.
     grid : {"coarse", "medium", "paper"}, default="coarse"
-        Eighteen bandwidths, about 140, or the paper's 2,090; five thresholds each.
-    beta1, beta2 : sequence of float or None
-        Values of your own instead.
+        The grid: 18, about 140, or the paper's 2,090 bandwidths, each with five thresholds.
+    beta1, beta2 : sequence of float or None, default=None
+        Thresholds and bandwidths to use instead of those of the grid.
     methods : sequence of {"ncut", "kway"}, default=("ncut", "kway")
-        How labels are made.
+        How to assign labels in the embedding space; see `RPFCluster`.
     diagonal : {"keep", "drop"}, default="keep"
-        Whether a row is similar to itself.
+        Whether to keep the affinity of each sample with itself.
     n_estimators, min_samples_split, split, direction, n_candidates, random_state, n_jobs, verbose
-        As in `RPForest`.
+        See `RPForest`.
 
     Returns
     -------
-    SweepResult
-        Every setting, and two picks; `rpfcluster.plot.sweep` draws it.
+    found : SweepResult
+        All settings, and those selected with and without labels.
+
+    See Also
+    --------
+    rpfcluster.plot.sweep : Draw the result as a map.
+
+    References
+    ----------
+    D. Yan, S. Gu, Y. Xu and Z. Qin, "Similarity Kernel and Clustering via Random Projection Forests".
 
     Examples
     --------
@@ -114,12 +143,12 @@ def sweep(
     """
     thresholds, bandwidths = _rpfcluster.sweep_grid(grid)
     params = {
-        "k": whole(n_clusters, "n_clusters", 1),
+        "k": check_int(n_clusters, "n_clusters", 1),
         "beta1": thresholds if beta1 is None else [float(value) for value in beta1],
         "beta2": bandwidths if beta2 is None else sorted(float(value) for value in beta2),
-        "methods": [one_of(method, "methods", ("ncut", "kway")) for method in methods],
-        "diagonal": one_of(diagonal, "diagonal", ("keep", "drop")),
-        "seed": seed_of(random_state),
+        "methods": [check_choice(method, "methods", ("ncut", "kway")) for method in methods],
+        "diagonal": check_choice(diagonal, "diagonal", ("keep", "drop")),
+        "seed": resolve_seed(random_state),
     }
     forest = RPForest(
         n_estimators,
@@ -136,7 +165,7 @@ def sweep(
         classes = [int(code) for code in np.unique(np.asarray(y), return_inverse=True)[1]]
         check_consistent_length(classes, np.empty(forest._forest.shape[0]))
     found, partitions = _rpfcluster.sweep(
-        forest._forest, json.dumps(params), classes, threads_of(n_jobs), progress_of(verbose)
+        forest._forest, json.dumps(params), classes, resolve_threads(n_jobs), make_progress(verbose)
     )
     return _result(json.loads(found), partitions)
 

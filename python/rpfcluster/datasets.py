@@ -1,6 +1,6 @@
-"""Data to try things on: Fisher's Iris, made-up sets whose clusters are known, and the paper's sets from their files.
+"""Data sets: Fisher's Iris, synthetic shapes with known clusters, and the data sets of the paper.
 
-The made-up points are those of the Rust library: the same name, size and seed give the same numbers.
+The Rust library generates the shapes; the same name, size and seed give the same values in both languages.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from . import _rpfcluster
-from ._common import Array, seed_of, whole
+from ._common import Array, check_int, resolve_seed
 
 __all__ = [
     "CATALOG",
@@ -26,23 +26,28 @@ __all__ = [
 ]
 
 SHAPES: tuple[str, ...] = tuple(_rpfcluster.shapes())
-"""Names of the made-up sets."""
+"""Names of the synthetic shapes of `make_shape`."""
 
 CATALOG: tuple[str, ...] = tuple(_rpfcluster.catalog())
-"""Names of the real sets `load_catalogued` reads: the paper's, then larger ones."""
+"""Names of the data sets of `load_catalogued`: those of the paper, then larger ones."""
 
 
 def load_iris(*, return_X_y: bool = False) -> Any:
-    """Return Fisher's Iris: 150 flowers, 4 measurements, 3 species.
+    """Return Fisher's Iris: 150 samples, 4 features, 3 classes.
 
     Parameters
     ----------
     return_X_y : bool, default=False
-        Whether only (data, target) is returned.
+        Whether to return (data, target) instead of a Bunch.
 
     Returns
     -------
-    Bunch with data, target, feature_names, target_names; or (data, target)
+    data : Bunch
+        A dictionary-like object with data, target, feature_names and target_names, or the tuple (data, target).
+
+    References
+    ----------
+    R. A. Fisher, "The Use of Multiple Measurements in Taxonomic Problems", Annals of Eugenics 7(2), 1936.
 
     Examples
     --------
@@ -59,24 +64,25 @@ def load_iris(*, return_X_y: bool = False) -> Any:
 def load_catalogued(
     name: str, folder: str | os.PathLike[str], *, scaling: str = "raw", return_X_y: bool = False
 ) -> Any:
-    """Return a set of the catalog by its name, one of `CATALOG`, read from its distributor's own files.
+    """Return a data set of the catalog, read from the files of its distributor.
 
-    The digest of every file is checked, since copies with lost rows or shifted decimal points are easily met.
+    The digest of every file is checked, since copies with missing rows or shifted decimal points are in circulation.
 
     Parameters
     ----------
     name : str
-        Which one.
-    folder : path
-        Where the files are; what is missing is named in the error, with its origin.
+        One of `CATALOG`.
+    folder : str or path-like
+        The folder with the files. The error for a missing file names it and its origin.
     scaling : {"raw", "standardized", "paper"}, default="raw"
-        Whether the features are standardised: none, all, or those the paper did.
+        Which features to standardise: none, all, or those that the paper standardises.
     return_X_y : bool, default=False
-        Whether only (data, target) is returned.
+        Whether to return (data, target) instead of a Bunch.
 
     Returns
     -------
-    Bunch with data, target, feature_names, target_names; or (data, target)
+    data : Bunch
+        A dictionary-like object with data, target, feature_names and target_names, or the tuple (data, target).
 
     Examples
     --------
@@ -91,21 +97,23 @@ def load_catalogued(
 
 
 def make_shape(name: str, n_samples: int = 600, *, random_state: Any = None) -> tuple[Array, Array]:
-    """Return a made-up set by its name, one of `SHAPES`.
+    """Generate a synthetic shape with known clusters.
 
     Parameters
     ----------
     name : str
-        Which one.
+        One of `SHAPES`.
     n_samples : int, default=600
-        Rows.
-    random_state : int, RandomState, Generator or None, default=None
-        An integer is the seed itself.
+        Number of samples.
+    random_state : int, RandomState instance, Generator or None, default=None
+        Controls the randomness. An integer is the seed of the Rust library.
 
     Returns
     -------
-    X, y : ndarrays
-        Points, and the cluster each was made for.
+    X : ndarray of shape (n_samples, n_features)
+        The samples.
+    y : ndarray of shape (n_samples,)
+        The cluster of each sample.
 
     Examples
     --------
@@ -116,19 +124,19 @@ def make_shape(name: str, n_samples: int = 600, *, random_state: Any = None) -> 
     >>> X.shape
     (300, 2)
     """
-    return _rpfcluster.shape(name, whole(n_samples, "n_samples", 1), seed_of(random_state))
+    return _rpfcluster.shape(name, check_int(n_samples, "n_samples", 1), resolve_seed(random_state))
 
 
 def make_rings(n_samples: int = 600, *, random_state: Any = None) -> tuple[Array, Array]:
-    """Return three concentric rings; see `make_shape`."""
+    """Generate three concentric rings; see `make_shape`."""
     return make_shape("rings", n_samples, random_state=random_state)
 
 
 def make_moons(n_samples: int = 600, *, random_state: Any = None) -> tuple[Array, Array]:
-    """Return two half circles that reach into each other; see `make_shape`."""
+    """Generate two interleaving half circles; see `make_shape`."""
     return make_shape("moons", n_samples, random_state=random_state)
 
 
 def make_spirals(n_samples: int = 600, *, random_state: Any = None) -> tuple[Array, Array]:
-    """Return three arms of a spiral; see `make_shape`."""
+    """Generate three intertwined spiral arms; see `make_shape`."""
     return make_shape("spirals", n_samples, random_state=random_state)

@@ -1,6 +1,7 @@
-"""How well labels agree with known classes: the paper's two scores and the baseline that puts them in proportion.
+"""Agreement of cluster labels with known classes.
 
-All are from 0 to 1 here, as scikit-learn's scores are; the command prints percent.
+The scores are fractions from 0 to 1, as in scikit-learn; the command prints rho_c, rho_r and majority in percent. The
+adjusted Rand index can be negative.
 """
 
 from __future__ import annotations
@@ -16,7 +17,20 @@ __all__ = ["clustering_accuracy", "majority", "rand_index", "rho_c", "rho_r", "s
 
 
 def scores(labels: Any, classes: Any) -> dict[str, float]:
-    """Return every score of labels against classes: rho_c, rho_r, ari, nmi, majority.
+    """Return all scores of labels against classes.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_samples,)
+        Cluster labels.
+    classes : array-like of shape (n_samples,)
+        Known classes.
+
+    Returns
+    -------
+    scores : dict of float
+        ``rho_c`` (see `clustering_accuracy`), ``rho_r`` (see `rand_index`), ``ari`` (adjusted Rand index), ``nmi``
+        (normalised mutual information) and ``majority`` (see `majority`).
 
     Examples
     --------
@@ -24,13 +38,13 @@ def scores(labels: Any, classes: Any) -> dict[str, float]:
     >>> sorted(scores([0, 0, 1, 1], ["a", "a", "b", "b"]))
     ['ari', 'majority', 'nmi', 'rho_c', 'rho_r']
     """
-    labels, classes = _numbers(labels), _numbers(classes)
+    labels, classes = _codes(labels), _codes(classes)
     found: dict[str, float] = json.loads(_rpfcluster.scores(labels, classes))
     return {name: value / 100 if name in ("rho_c", "rho_r", "majority") else value for name, value in found.items()}
 
 
-def _numbers(labels: Any) -> list[int]:
-    """Name clusters by numbers; what they were called does not matter."""
+def _codes(labels: Any) -> list[int]:
+    """Return labels of any type as integer codes."""
     flat = np.asarray(labels)
     if flat.ndim != 1:
         raise ValueError(f"labels must have one dimension, but have {flat.ndim}")
@@ -38,7 +52,22 @@ def _numbers(labels: Any) -> list[int]:
 
 
 def clustering_accuracy(labels: Any, classes: Any) -> float:
-    """Return the share of rows that are right under the best matching of clusters to classes (the paper's rho_c).
+    """Return the clustering accuracy, rho_c of the paper.
+
+    The fraction of samples whose cluster is matched to their class, under the best one-to-one matching of clusters to
+    classes.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_samples,)
+        Cluster labels.
+    classes : array-like of shape (n_samples,)
+        Known classes.
+
+    Returns
+    -------
+    accuracy : float
+        The accuracy, from 0 to 1.
 
     Examples
     --------
@@ -50,7 +79,21 @@ def clustering_accuracy(labels: Any, classes: Any) -> float:
 
 
 def rand_index(labels: Any, classes: Any) -> float:
-    """Return the share of pairs on which labels and classes agree (the paper's rho_r).
+    """Return the Rand index, rho_r of the paper.
+
+    The fraction of pairs of samples that are either together or apart in both labels and classes.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_samples,)
+        Cluster labels.
+    classes : array-like of shape (n_samples,)
+        Known classes.
+
+    Returns
+    -------
+    index : float
+        The Rand index, from 0 to 1.
 
     Examples
     --------
@@ -62,7 +105,17 @@ def rand_index(labels: Any, classes: Any) -> float:
 
 
 def majority(classes: Any) -> float:
-    """Return the share of the largest class: what one cluster for everything scores as rho_c.
+    """Return the fraction of samples in the largest class, the clustering accuracy of a single cluster.
+
+    Parameters
+    ----------
+    classes : array-like of shape (n_samples,)
+        Known classes.
+
+    Returns
+    -------
+    fraction : float
+        The fraction, from 0 to 1.
 
     Examples
     --------

@@ -1,7 +1,4 @@
-"""Pictures of a fit with matplotlib, which is not installed with the package (``pip install rpfcluster[plot]``).
-
-Every function draws on the axes it is given, or on new ones, and returns them.
-"""
+"""Plots of fitted estimators with matplotlib, an optional dependency (``pip install rpfcluster[plot]``)."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._common import is_sparse, one_of, whole
+from ._common import check_choice, check_int, is_sparse
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,21 +22,28 @@ def _axes(ax: Axes | None) -> Axes:
     try:
         from matplotlib import pyplot
     except ImportError as error:
-        raise ImportError("rpfcluster.plot needs matplotlib: pip install rpfcluster[plot]") from error
+        raise ImportError("rpfcluster.plot requires matplotlib: pip install rpfcluster[plot]") from error
     return pyplot.subplots(layout="constrained")[1]
 
 
 def heatmap(estimator: Any, *, max_rows: int = 1000, ax: Axes | None = None) -> Axes:
-    """Draw the affinity with rows sorted by cluster: a good clustering shows as bright blocks on the diagonal.
+    """Plot the affinity matrix with the samples sorted by cluster.
+
+    Well-separated clusters appear as bright blocks on the diagonal.
 
     Parameters
     ----------
     estimator : RPFCluster
-        Fitted.
+        A fitted estimator.
     max_rows : int, default=1000
-        More rows are thinned out evenly.
-    ax : matplotlib Axes or None
-        Where to draw.
+        Number of samples to plot at most. Above it, every m-th sample is plotted.
+    ax : matplotlib Axes or None, default=None
+        The axes to draw on. None creates a figure.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        The axes with the plot.
 
     Examples
     --------
@@ -53,11 +57,11 @@ def heatmap(estimator: Any, *, max_rows: int = 1000, ax: Axes | None = None) -> 
     """
     ax = _axes(ax)
     order = np.argsort(estimator.labels_, kind="stable")
-    order = order[:: max(1, -(-len(order) // whole(max_rows, "max_rows", 2)))]
+    order = order[:: max(1, -(-len(order) // check_int(max_rows, "max_rows", 2)))]
     matrix = estimator.affinity_matrix_[order][:, order]
     shown = matrix.toarray() if is_sparse(matrix) else matrix
     off_diagonal = shown[~np.eye(len(shown), dtype=bool)]
-    # A few strong pairs would leave the rest black.
+    # A few strong pairs would leave the rest of the image black.
     top = float(np.quantile(off_diagonal[off_diagonal > 0], 0.99)) if (off_diagonal > 0).any() else 1.0
     image = ax.imshow(shown, vmin=0, vmax=top, cmap="magma", interpolation="nearest")
     for edge in np.flatnonzero(np.diff(estimator.labels_[order])) + 0.5:
@@ -69,25 +73,30 @@ def heatmap(estimator: Any, *, max_rows: int = 1000, ax: Axes | None = None) -> 
 
 
 def embedding(estimator: Any, labels: Any = None, *, columns: tuple[int, int] = (0, 1), ax: Axes | None = None) -> Axes:
-    """Draw two columns of the spectral embedding, coloured by cluster.
+    """Plot two coordinates of the spectral embedding, coloured by cluster.
 
     Parameters
     ----------
     estimator : RPFCluster or RPFEmbedding
-        Fitted.
-    labels : array-like or None
-        What to colour by; None is the estimator's own labels, where it has any.
-    columns : (int, int), default=(0, 1)
-        Which columns.
-    ax : matplotlib Axes or None
-        Where to draw.
+        A fitted estimator.
+    labels : array-like of shape (n_samples,) or None, default=None
+        Values for the colours. None uses ``labels_`` of the estimator, if it has them.
+    columns : tuple of (int, int), default=(0, 1)
+        The two coordinates.
+    ax : matplotlib Axes or None, default=None
+        The axes to draw on. None creates a figure.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        The axes with the plot.
     """
     ax = _axes(ax)
     across, up = columns
     colors = getattr(estimator, "labels_", None) if labels is None else labels
     points = estimator.embedding_
     if colors is not None and np.asarray(colors).dtype.kind in "iub":
-        # Neighbouring numbers get colours that can be told apart, whatever their largest is.
+        # Consecutive labels get distinct colours for any number of clusters.
         ax.scatter(points[:, across], points[:, up], c=np.asarray(colors) % 10, s=8, cmap="tab10", vmin=0, vmax=9)
     else:
         ax.scatter(points[:, across], points[:, up], c=colors, s=8, cmap="viridis")
@@ -96,16 +105,21 @@ def embedding(estimator: Any, labels: Any = None, *, columns: tuple[int, int] = 
 
 
 def eigengap(estimator: Any, *, ax: Axes | None = None) -> Axes:
-    """Draw the eigenvalues and mark the widest gap between two of them: a hint at the number of clusters.
+    """Plot the eigenvalues and mark the widest gap, which suggests a number of clusters (eigengap heuristic).
 
-    Fit with more clusters than you expect: the gaps among the eigenvalues that were computed are all that is seen.
+    Only ``n_clusters`` eigenvalues are computed, so fit with more clusters than expected.
 
     Parameters
     ----------
     estimator : RPFCluster
-        Fitted.
-    ax : matplotlib Axes or None
-        Where to draw.
+        A fitted estimator.
+    ax : matplotlib Axes or None, default=None
+        The axes to draw on. None creates a figure.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        The axes with the plot.
     """
     ax = _axes(ax)
     values = np.asarray(estimator.eigenvalues_)
@@ -119,20 +133,25 @@ def eigengap(estimator: Any, *, ax: Axes | None = None) -> Axes:
 
 
 def sweep(found: SweepResult, value: str | None = None, *, method: str | None = None, ax: Axes | None = None) -> Axes:
-    """Draw a map of a search over thresholds and bandwidths, with the setting picked without labels marked.
+    """Plot the result of `rpfcluster.sweep` as a map over ``beta2`` and ``beta1``.
 
-    Wide areas of one colour are settings that agree; settings whose eigenvectors were not finished are left grey.
+    The settings selected with and without labels are marked. Settings whose eigenvectors did not converge are grey.
 
     Parameters
     ----------
     found : SweepResult
-        What `rpfcluster.sweep` returned.
-    value : str or None
-        Which column of ``found.results`` is coloured; None is rho_c where classes were known, else ncut.
-    method : {"ncut", "kway"} or None
-        Which way of making labels; None is that of the setting picked without labels.
-    ax : matplotlib Axes or None
-        Where to draw.
+        The result of `rpfcluster.sweep`.
+    value : str or None, default=None
+        The column of ``found.results`` to plot. None plots rho_c if classes were given, otherwise ncut.
+    method : {"ncut", "kway"} or None, default=None
+        The labelling method to plot. None uses that of the setting selected without labels.
+    ax : matplotlib Axes or None, default=None
+        The axes to draw on. None creates a figure.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        The axes with the plot.
 
     Examples
     --------
@@ -145,9 +164,9 @@ def sweep(found: SweepResult, value: str | None = None, *, method: str | None = 
     """
     results = found.results
     numbers = tuple(name for name, column in results.items() if column.dtype.kind in "fi")
-    shown = ("rho_c" if "rho_c" in results else "ncut") if value is None else one_of(value, "value", numbers)
+    shown = ("rho_c" if "rho_c" in results else "ncut") if value is None else check_choice(value, "value", numbers)
     methods = tuple(str(name) for name in np.unique(results["method"]))
-    way = str(results["method"][found.label_free]) if method is None else one_of(method, "method", methods)
+    way = str(results["method"][found.label_free]) if method is None else check_choice(method, "method", methods)
     ax = _axes(ax)
     mine = results["method"] == way
     beta1, beta2 = np.unique(results["beta1"]), np.unique(results["beta2"])

@@ -1,4 +1,4 @@
-"""Set before anything imports scipy or matplotlib: check array-API input too, draw without a screen."""
+"""Settings that must precede the import of scipy and matplotlib: array-API checks, and drawing without a display."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""The package and the command `rpf` are one program: the same labels, and either reads the other's model files."""
+"""The package and the command `rpf` give the same labels and read each other's model files."""
 
 import json
 import os
@@ -21,7 +21,7 @@ NEW = X[::3] + 0.07
 
 @pytest.fixture(scope="session")
 def rpf():
-    """Run the command on arguments: the program RPF names, or the one of this clone, built if it is not."""
+    """Run the command `rpf`: the executable in the variable RPF, or the one of this workspace, built if needed."""
     program = os.environ.get("RPF") or built()
 
     def run(*arguments):
@@ -44,7 +44,7 @@ def labels_in(path):
 
 
 @pytest.mark.parametrize("line", LINES)
-def test_labels_of_the_command(rpf, tmp_path, line):
+def test_command_gives_the_recorded_labels(rpf, tmp_path, line):
     shape, n, k, seed, affinity, recorded = line.split()
     np.save(tmp_path / "rows.npy", make_shape(shape, int(n), random_state=0)[0])
     where = tmp_path / "labels.csv"
@@ -54,7 +54,7 @@ def test_labels_of_the_command(rpf, tmp_path, line):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("options", [[], ["--affinity", "linear"], ["--affinity", "paper", "--method", "ncut"]])
-def test_a_model_of_the_command_in_python(rpf, tmp_path, dtype, options):
+def test_python_reads_models_of_the_command(rpf, tmp_path, dtype, options):
     rows, new, model, out = (tmp_path / name for name in ("rows.npy", "new.npy", "model.rpf", "labels.csv"))
     np.save(rows, X.astype(dtype))
     np.save(new, NEW.astype(dtype))
@@ -64,12 +64,12 @@ def test_a_model_of_the_command_in_python(rpf, tmp_path, dtype, options):
     assert (loaded.labels_ == labels_in(out)).all()
     rpf("predict", model, new, "-o", out)
     assert (loaded.predict(NEW.astype(dtype)) == labels_in(out)).all()
-    # Its parameters came along: the same fit again.
+    # The file holds the parameters, so a new fit gives the same labels.
     assert (loaded.fit(X.astype(dtype)).labels_ == load(model).labels_).all()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_model_of_python_in_the_command(rpf, tmp_path, dtype):
+def test_command_reads_models_of_python(rpf, tmp_path, dtype):
     new, model, out = (tmp_path / name for name in ("new.npy", "model.rpf", "labels.csv"))
     np.save(new, NEW.astype(dtype))
     fitted = RPFCluster(3, random_state=4).fit(X.astype(dtype))
@@ -79,11 +79,11 @@ def test_a_model_of_python_in_the_command(rpf, tmp_path, dtype):
     assert "150" in rpf("inspect", model)
 
 
-def test_named_and_standardised_columns(rpf, tmp_path):
+def test_column_names_and_scales_survive_both_directions(rpf, tmp_path):
     rows, new, model, out = (tmp_path / name for name in ("rows.csv", "new.csv", "model.rpf", "labels.csv"))
     names = ["a", "b", "c", "d"]
     pd.DataFrame(X, columns=names).assign(species=Y).to_csv(rows, index=False)
-    # Another order and a column more: the command finds columns by name, scikit-learn wants them as they were.
+    # Reordered and with an extra column: the command finds columns by name, scikit-learn requires the original order.
     pd.DataFrame(NEW, columns=names)[["d", "b", "a", "c"]].assign(more=1).to_csv(new, index=False)
     rpf("cluster", rows, "-k", "3", "--label", "species", "--standardize", "all", "--model", model, "-o", out)
     loaded = load(model)
@@ -91,14 +91,14 @@ def test_named_and_standardised_columns(rpf, tmp_path):
     assert (loaded.predict(pd.DataFrame(X, columns=names)) == labels_in(out)).all()
     rpf("predict", model, new, "-o", out)
     assert (loaded.predict(pd.DataFrame(NEW, columns=names)) == labels_in(out)).all()
-    # And back again: the scales go into the file Python writes.
+    # Python writes the scales into its model file.
     save(loaded, model)
     there = labels_in(out)
     rpf("predict", model, new, "-o", out)
     assert (there == labels_in(out)).all()
 
 
-def test_a_forest_of_python_in_the_command(rpf, tmp_path):
+def test_command_reads_forests_of_python(rpf, tmp_path):
     new, model, out = (tmp_path / name for name in ("new.npy", "model.rpf", "near.csv"))
     np.save(new, NEW)
     forest = RPForest(50, random_state=2).fit(X)
@@ -110,7 +110,7 @@ def test_a_forest_of_python_in_the_command(rpf, tmp_path):
     np.testing.assert_allclose(near["similarity"].to_numpy().reshape(-1, 4), 1 - distances, atol=1e-6)
 
 
-def test_the_rivals_are_those_of_the_command(rpf, tmp_path):
+def test_rivals_score_as_in_the_command(rpf, tmp_path):
     table = tmp_path / "iris.csv"
     pd.DataFrame(X, columns=["a", "b", "c", "d"]).assign(species=Y).to_csv(table, index=False)
     methods = json.loads(rpf("compare", table, "-k", "3", "--label", "species", "--seed", "3", "--json"))["methods"]
@@ -121,7 +121,7 @@ def test_the_rivals_are_those_of_the_command(rpf, tmp_path):
         assert ours["rho_c"] == pytest.approx(theirs["rho_c"] / 100, abs=1e-12)
 
 
-def test_the_sweep_is_that_of_the_command(rpf, tmp_path):
+def test_sweep_equals_that_of_the_command(rpf, tmp_path):
     table = tmp_path / "iris.csv"
     pd.DataFrame(X, columns=["a", "b", "c", "d"]).assign(species=Y).to_csv(table, index=False)
     theirs = json.loads(rpf("sweep", table, "-k", "3", "--label", "species", "--seed", "3", "--json"))

@@ -109,7 +109,7 @@ def test_embedding_warns_of_components():
     from rpfcluster.datasets import make_shape
 
     X, _ = make_shape("rings", 600, random_state=0)
-    with pytest.warns(UserWarning, match="falls into 3 pieces"):
+    with pytest.warns(UserWarning, match="3 connected components"):
         RPFEmbedding(2, random_state=0).fit(X)
 
 

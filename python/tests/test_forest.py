@@ -1,4 +1,4 @@
-"""Two ways to the same numbers: leaves, paths, feature map, kernel, neighbours and affinities against brute force."""
+"""Leaves, paths, feature map, kernel, neighbours and affinities against brute force."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ SHARED_NEW = (FOREST.apply(NEW)[:, None, :] == LEAVES[None, :, :]).mean(axis=2)
 KERNEL = RPForestKernel(n_estimators=40, min_samples_split=12, random_state=1).fit(X)
 
 
-def test_feature_map_is_the_kernel():
+def test_inner_products_of_the_feature_map_are_the_kernel():
     Z = FOREST.transform(X)
     assert Z.shape == (150, FOREST.n_leaves_)
     assert len(FOREST.get_feature_names_out()) == FOREST.n_leaves_
@@ -25,13 +25,13 @@ def test_feature_map_is_the_kernel():
     np.testing.assert_array_equal(dense.transform(NEW), FOREST.transform(NEW).toarray())
 
 
-def test_leaves_are_small_and_counted():
+def test_leaves_are_smaller_than_min_samples_split_and_numbered_without_gaps():
     for tree in range(40):
         assert np.bincount(LEAVES[:, tree]).max() < 12
         assert len(np.unique(LEAVES[:, tree])) == LEAVES[:, tree].max() + 1
 
 
-def test_decision_path_ends_in_the_leaf():
+def test_decision_path_runs_from_the_root_to_the_leaf():
     indicator, ptr = FOREST.decision_path(NEW)
     assert indicator.shape == (len(NEW), ptr[-1])
     leaves = FOREST.apply(NEW)
@@ -39,22 +39,22 @@ def test_decision_path_ends_in_the_leaf():
     for tree in range(40):
         block = indicator[:, ptr[tree] : ptr[tree + 1]].toarray()
         inner = offsets[tree + 1] - offsets[tree] - 1
-        assert (block[:, 0] == 1).all(), "every way begins at the root"
+        assert (block[:, 0] == 1).all(), "every path starts at the root"
         assert (block[:, inner:].argmax(axis=1) == leaves[:, tree]).all()
         assert (block[:, inner:].sum(axis=1) == 1).all()
         assert block.sum(axis=1).max() <= FOREST._forest.depths[tree] + 1
 
 
 @pytest.mark.parametrize("new", [X, NEW], ids=["training", "new"])
-def test_kernel_every_way(new):
+def test_dense_and_sparse_kernel_equal_brute_force(new):
     expected = SHARED if new is X else SHARED_NEW
     np.testing.assert_allclose(KERNEL(new, X), expected, atol=1e-12)
     np.testing.assert_allclose(KERNEL.transform(new), expected, atol=1e-12)
-    thin = RPForestKernel(
+    pruned = RPForestKernel(
         n_estimators=40, min_samples_split=12, random_state=1, sparse_output=True, min_similarity=0.25
     ).fit(X)
     cut = np.where(expected >= 0.25, expected, 0)
-    for matrix in (thin(new, X), thin.transform(new)):
+    for matrix in (pruned(new, X), pruned.transform(new)):
         assert sparse.issparse(matrix)
         assert (matrix.data > 0).all()
         np.testing.assert_allclose(matrix.toarray(), cut, atol=1e-12)
@@ -64,7 +64,7 @@ def test_kernel_every_way(new):
     KERNEL.set_params(min_similarity=0.0)
 
 
-def test_kernel_of_two_new_sets():
+def test_kernel_is_symmetric_and_positive_semidefinite():
     np.testing.assert_allclose(KERNEL(NEW), KERNEL(NEW, NEW), atol=0)
     assert (np.diag(KERNEL(NEW)) == 1).all()
     assert np.linalg.eigvalsh(KERNEL(X)).min() > -1e-9
@@ -77,14 +77,14 @@ def _brute(similarity, k, without_self):
     return np.argsort(-similarity, axis=1, kind="stable")[:, :k]
 
 
-def test_neighbors_are_the_strongest():
+def test_neighbors_are_the_most_similar_samples():
     distances, indices = FOREST.kneighbors(n_neighbors=7)
     np.testing.assert_array_equal(indices, _brute(SHARED, 7, True))
     np.testing.assert_allclose(distances, 1 - np.take_along_axis(SHARED, indices, axis=1), atol=1e-12)
     np.testing.assert_array_equal(FOREST.kneighbors(NEW, 7, return_distance=False), _brute(SHARED_NEW, 7, False))
 
 
-def test_neighbors_are_filled_up_where_leaves_are_small():
+def test_short_neighbor_lists_are_padded_at_distance_one():
     tiny = RPForest(n_estimators=2, min_samples_split=2, random_state=0).fit(X)
     leaves = tiny.apply(X)
     shared = (leaves[:, None, :] == leaves[None, :, :]).mean(axis=2)
@@ -93,7 +93,7 @@ def test_neighbors_are_filled_up_where_leaves_are_small():
     assert (distances[:, -1] == 1).all()
 
 
-def test_neighbor_graph_and_true_distances():
+def test_neighbor_graph_includes_self_and_euclidean_metric_is_exact():
     graph = RPFNeighbors(4, min_samples_split=12, n_estimators=40, random_state=1).fit(X)
     matrix = graph.transform(X)
     assert matrix.shape == (150, 150)
@@ -108,7 +108,7 @@ def test_neighbor_graph_and_true_distances():
     np.testing.assert_allclose(np.take_along_axis(true, indices, axis=1), distances, atol=1e-9)
 
 
-def test_affinity_matrices():
+def test_affinity_matrices_equal_their_definitions():
     def fit(**parameters):
         return RPFCluster(3, tune=False, n_estimators=40, min_samples_split=12, random_state=1, **parameters).fit(X)
 
@@ -122,7 +122,7 @@ def test_affinity_matrices():
     assert (np.diff(top.indptr) >= 6).all()
 
 
-def test_eigenvectors_belong_to_the_affinity():
+def test_embedding_solves_the_eigenproblem_of_the_affinity():
     model = RPFCluster(3, affinity="linear", n_estimators=40, random_state=1).fit(X)
     matrix = model.affinity_matrix_.toarray()
     roots = np.sqrt(matrix.sum(axis=1))
@@ -131,7 +131,7 @@ def test_eigenvectors_belong_to_the_affinity():
     np.testing.assert_allclose(model.transform(X), model.embedding_, atol=1e-6)
 
 
-def test_every_parameter_changes_something():
+def test_every_forest_parameter_changes_the_leaves():
     data, _ = make_shape("densities", 400, random_state=0)
     base = {"n_estimators": 30, "random_state": 0}
     plain = RPForest(**base).fit(data).apply(data)
@@ -146,3 +146,21 @@ def test_every_parameter_changes_something():
     wide = np.random.default_rng(0).normal(size=(200, 30))
     one, two = (RPForest(10, direction=d, random_state=0).fit(wide).apply(wide) for d in ("gaussian", "sparse"))
     assert (one != two).any()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("threshold", [0.0, 0.4])
+def test_kernel_between_new_samples_equals_the_feature_map(dtype, threshold):
+    rows, others = X[::2].astype(dtype), X[1::3]
+    forest = RPForest(60, random_state=0).fit(X)
+    expected = (forest.transform(rows.astype(float)) @ forest.transform(others).T).toarray()
+    expected[expected < threshold - 1e-9] = 0
+    kernel = RPForestKernel(60, min_similarity=threshold, random_state=0).fit(X)
+    dense = kernel(rows, others)
+    assert dense.dtype == dtype
+    np.testing.assert_allclose(dense, expected, atol=1e-6)
+    matrix = kernel.set_params(sparse_output=True)(rows, others)
+    assert matrix.has_canonical_format
+    assert matrix.dtype == dtype
+    np.testing.assert_array_equal(matrix.toarray(), dense)
+    np.testing.assert_array_equal(kernel(rows).toarray().diagonal(), 1)

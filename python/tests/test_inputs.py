@@ -1,4 +1,4 @@
-"""Whatever a table comes as, it is the same table: frames, sparse matrices, any order, read-only, float32."""
+"""Input types: arrays of any layout, data frames, sparse matrices, float32; parameters and random states."""
 
 import resource
 
@@ -24,7 +24,7 @@ def _read_only():
     return array
 
 
-FORMS = {
+CONTAINERS = {
     "fortran": np.asfortranarray(X),
     "read-only": _read_only(),
     "strided": np.repeat(X, 2, axis=0)[::2],
@@ -40,20 +40,20 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_every_form_gives_the_same_labels(form):
-    model = RPFCluster(n_clusters=3, n_estimators=50, random_state=0).fit(FORMS[form])
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_every_container_gives_the_same_labels(container):
+    model = RPFCluster(n_clusters=3, n_estimators=50, random_state=0).fit(CONTAINERS[container])
     assert (model.labels_ == EXPECTED).all()
-    assert (model.predict(FORMS[form]) == EXPECTED).all()
+    assert (model.predict(CONTAINERS[container]) == EXPECTED).all()
 
 
-@pytest.mark.parametrize("form", ["pandas", "polars", "pyarrow"])
-def test_frames_leave_their_names(form):
-    model = RPForest(n_estimators=5).fit(FORMS[form])
+@pytest.mark.parametrize("container", ["pandas", "polars", "pyarrow"])
+def test_data_frames_set_feature_names(container):
+    model = RPForest(n_estimators=5).fit(CONTAINERS[container])
     assert model.feature_names_in_.tolist() == NAMES
 
 
-def test_unsorted_and_repeated_sparse_entries_are_summed():
+def test_unsorted_sparse_indices_are_sorted_in_a_copy():
     rows = sparse.csr_matrix(X)
     rows.indices = rows.indices.reshape(-1, 4)[:, ::-1].ravel().copy()
     rows.data = rows.data.reshape(-1, 4)[:, ::-1].ravel().copy()
@@ -63,8 +63,8 @@ def test_unsorted_and_repeated_sparse_entries_are_summed():
     assert (rows.indices == before).all(), "the caller's matrix was changed"
 
 
-def test_wide_sparse_data_is_never_made_dense():
-    # Dense, this table would be 8 GB.
+def test_wide_sparse_data_stays_sparse():
+    # A dense copy would need 8 GB.
     random = np.random.default_rng(0)
     columns = np.sort(random.choice(2_000_000, size=(500, 20)), axis=1)
     rows = sparse.csr_matrix((random.normal(size=10_000), columns.ravel(), np.arange(0, 10_001, 20)), (500, 2_000_000))
@@ -74,8 +74,8 @@ def test_wide_sparse_data_is_never_made_dense():
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500_000
 
 
-def test_sparse_rows_of_another_width_are_never_made_dense():
-    # Dense, the training table would be 8 GB and the new rows 4 GB.
+def test_sparse_data_of_another_float_type_stays_sparse():
+    # Dense copies would need 8 GB for the training samples and 4 GB for the new ones.
     random = np.random.default_rng(0)
     columns = np.sort(random.choice(2_000_000, size=(500, 20)), axis=1)
     stored = random.normal(size=10_000).astype(np.float32).astype(np.float64)
@@ -89,8 +89,8 @@ def test_sparse_rows_of_another_width_are_never_made_dense():
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500_000
 
 
-def test_wide_sparse_data_is_not_made_dense_to_choose_the_number_of_clusters():
-    # A sample laid out and the clouds it is held against would be 860 MB.
+def test_wide_sparse_data_stays_sparse_when_the_number_of_clusters_is_chosen():
+    # A dense subsample and its reference data sets would need 860 MB.
     random = np.random.default_rng(0)
     columns = random.integers(0, 50, size=(900, 20)) * 1000 + np.repeat([0, 300, 600], 300)[:, None]
     rows = sparse.csr_matrix((np.ones(18_000), columns.ravel(), np.arange(0, 18_001, 20)), (900, 60_000))
@@ -101,7 +101,7 @@ def test_wide_sparse_data_is_not_made_dense_to_choose_the_number_of_clusters():
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_width_stays(dtype):
+def test_float_type_is_preserved(dtype):
     data = X.astype(dtype)
     forest = RPForest(n_estimators=20, random_state=0).fit(data)
     assert forest._forest.dtype == np.dtype(dtype).name
@@ -117,7 +117,7 @@ def test_width_stays(dtype):
 
 
 @pytest.mark.parametrize(
-    ("parameters", "said"),
+    ("parameters", "message"),
     [
         ({"n_clusters": 0}, "n_clusters"),
         ({"n_clusters": 151}, "n_clusters is 151"),
@@ -133,12 +133,12 @@ def test_width_stays(dtype):
         ({"n_clusters": 3, "random_state": -1}, "random_state is -1"),
     ],
 )
-def test_a_wrong_parameter_is_named_as_in_python(parameters, said):
-    with pytest.raises(ValueError, match=said):
+def test_out_of_range_parameter_is_named_as_in_python(parameters, message):
+    with pytest.raises(ValueError, match=message):
         RPFCluster(**parameters).fit(X)
 
 
-def test_wrong_kinds_of_parameters():
+def test_parameters_and_data_of_the_wrong_type_are_refused():
     with pytest.raises(ValueError, match="n_clusters is 'three'"):
         RPFCluster(n_clusters="three").fit(X)
     with pytest.raises(TypeError, match="n_clusters"):
@@ -151,7 +151,7 @@ def test_wrong_kinds_of_parameters():
         RPForest(n_estimators=5).fit(X).apply(X[:, :2])
 
 
-def test_random_state_in_all_its_forms():
+def test_random_state_accepts_integers_generators_and_none():
     def labels(state):
         return RPForest(n_estimators=5, random_state=state).fit(X).apply(X)
 
@@ -165,7 +165,7 @@ def test_random_state_in_all_its_forms():
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 5, -1, None])
-def test_threads_change_nothing(n_jobs):
+def test_labels_do_not_depend_on_thread_count(n_jobs):
     data, _ = make_shape("chains", 900, random_state=3)
     model = RPFCluster(n_clusters=3, n_estimators=60, random_state=0, n_jobs=n_jobs).fit(data)
     again = RPFCluster(n_clusters=3, n_estimators=60, random_state=0, n_jobs=3).fit(data)
@@ -173,11 +173,11 @@ def test_threads_change_nothing(n_jobs):
     assert (model.embedding_ == again.embedding_).all()
 
 
-def test_precomputed_affinity():
+def test_precomputed_kernel_gives_the_clusters_of_the_forest():
     kernel = RPForestKernel(n_estimators=100, random_state=0).fit(X)(X)
     dense = RPFCluster(n_clusters=3, affinity="precomputed", random_state=0).fit(kernel)
-    thin = RPFCluster(n_clusters=3, affinity="precomputed", random_state=0).fit(sparse.csr_matrix(kernel))
-    assert (dense.labels_ == thin.labels_).all()
+    csr = RPFCluster(n_clusters=3, affinity="precomputed", random_state=0).fit(sparse.csr_matrix(kernel))
+    assert (dense.labels_ == csr.labels_).all()
     linear = RPFCluster(n_clusters=3, affinity="linear", n_estimators=100, random_state=0).fit(X)
     assert (dense.labels_ == linear.labels_).mean() > 0.95
     assert dense.chosen_["affinity"] == "precomputed"

@@ -1,4 +1,4 @@
-"""Ctrl-C during a long call: KeyboardInterrupt within a second, and the interpreter goes on."""
+"""Ctrl-C during a long call raises KeyboardInterrupt within a second, and the interpreter stays usable."""
 
 import os
 import signal
@@ -37,7 +37,7 @@ CALLS = [
     "RPForest(60_000).fit(X)",
     "RPForest(60_000, n_jobs=1).fit(X)",
     "RPFCluster(5, n_estimators=60_000, min_samples_split=2_000).fit(X)",
-    # Settings are tried: the pairs of one alone take longer than a second.
+    # Candidate settings are compared; counting the pairs of one takes more than a second.
     "RPFCluster(5, random_state=0).fit(X)",
     "RPFCluster('auto', random_state=0).fit(X)",
     "RPFCluster(5, n_estimators='auto', random_state=0).fit(X)",
@@ -49,13 +49,13 @@ CALLS = [
     "NJW(5, bandwidth='search').fit(X[:5900])",
     "ClusterForests(5, n_estimators=5000).fit(X[:5000])",
 ]
-# Results of 10^8 numbers, and steps that come late: what is made before is made in the setup, and the moment is theirs.
+# Results of 10^8 numbers and late stages. The setup does the work before them, so that the delay ends within them.
 LARGE = "forest = RPForest(100, min_samples_split=500, random_state=0).fit(X)"
 KERNEL = "kernel = RPForestKernel(200, min_samples_split=1000, random_state=0).fit(X)"
 LINEAR = "model = RPFCluster(3, affinity='linear', min_samples_split=1000, tune=False, random_state=0).fit(X)"
 MATRIX = "S = np.random.default_rng(0).uniform(size=(8_000, 8_000)); S = S + S.T"
 WIDE = "W = np.random.default_rng(0).normal(size=(4_000, 3_000))"
-# A model of 800 MB; and one of 240, since what pickle itself copies does not listen.
+# A model file of 800 MB. The pickle has 240 MB, since copies inside pickle cannot be interrupted.
 FILE = "model = RPForest(10_000, min_samples_split=10_000, random_state=0).fit(X)"
 READ = FILE + "; save(model, PATH)"
 PICKLED = "model = RPForest(3_000, min_samples_split=10_000, random_state=0).fit(X)"
@@ -80,14 +80,14 @@ LATE = [
     ("", "RPFCluster(5, solver='dense', tune=False).fit(X[:4_000])", 4.0),
     ("", "RPFCluster(5, solver='nystrom', n_landmarks=3_000, affinity='linear', tune=False).fit(X)", 4.0),
     ("", "NJW(5, method='ncut').fit(X)", 5.0),
-    # Many eigenvectors: the solver's own algebra takes longer than its products.
+    # With many eigenvectors, orthogonalisation takes longer than the products with the graph.
     ("", "RPFCluster(300, tune=False, random_state=0).fit(X)", 4.0),
     (WIDE, "RPFCluster('auto', n_estimators=20).fit(W)", 2.0),
     (WIDE, "RPFCluster('auto', n_estimators=20).fit(W)", 3.0),
 ]
 
 
-# At several moments: a stage that does not listen must not hide behind one that does.
+# Several delays, so that every stage is interrupted in some run.
 @pytest.mark.parametrize("delay", [0.6, 1.6])
 @pytest.mark.parametrize("call", CALLS)
 def test_ctrl_c_stops_within_a_second(call, delay, tmp_path):
@@ -95,7 +95,7 @@ def test_ctrl_c_stops_within_a_second(call, delay, tmp_path):
 
 
 @pytest.mark.parametrize(("setup", "call", "delay"), LATE)
-def test_ctrl_c_stops_large_results_and_late_steps_within_a_second(setup, call, delay, tmp_path):
+def test_ctrl_c_stops_large_results_and_late_stages_within_a_second(setup, call, delay, tmp_path):
     assert_stops(setup, call, delay, tmp_path)
 
 
@@ -122,7 +122,7 @@ def assert_stops(setup, call, delay, tmp_path):
         child.communicate()
 
 
-def test_other_threads_run_meanwhile():
+def test_gil_is_released_during_a_fit():
     X = np.random.default_rng(0).normal(size=(30_000, 8))
     ticks = 0
     done = threading.Event()
@@ -139,15 +139,15 @@ def test_other_threads_run_meanwhile():
     assert ticks > 20
 
 
-def test_an_error_in_a_progress_display_stops_the_work():
+def test_exception_in_the_progress_callback_stops_the_fit():
     from rpfcluster import _rpfcluster
 
     def fails(event, stage, units):
-        raise RuntimeError("no screen")
+        raise RuntimeError("no display")
 
     X = np.random.default_rng(0).normal(size=(20_000, 8))
     params = '{"trees": 60000, "min_node": 30, "split": "uniform", "direction": "gaussian", "candidates": 1, "seed": 0}'
     begun = time.monotonic()
-    with pytest.raises(RuntimeError, match="no screen"):
+    with pytest.raises(RuntimeError, match="no display"):
         _rpfcluster.Forest.grow(X, params, 1, fails)
     assert time.monotonic() - begun < 5

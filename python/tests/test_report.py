@@ -1,4 +1,4 @@
-"""RPFCluster.report(): one page, from arrays, frames and sparse matrices."""
+"""HTML reports from arrays, data frames and sparse matrices."""
 
 import json
 import re
@@ -12,18 +12,18 @@ from rpfcluster.datasets import make_shape
 
 
 def data_of(path):
-    """What the page's script is given."""
+    """Return the JSON embedded in the page."""
     return json.loads(re.search(r'id="data">(.*?)</script>', path.read_text(encoding="utf-8"), re.S).group(1))
 
 
 @pytest.fixture(scope="module")
-def blobs():
+def moons():
     X, y = make_shape("moons", 300, random_state=0)
     return X, y, RPFCluster(n_clusters=2, n_estimators=50, random_state=0).fit(X)
 
 
-def test_page_of_an_array(tmp_path, blobs):
-    X, y, model = blobs
+def test_report_shows_labels_columns_and_seed(tmp_path, moons):
+    X, y, model = moons
     path = tmp_path / "page.html"
     model.report(path, X, y)
     data = data_of(path)
@@ -36,8 +36,8 @@ def test_page_of_an_array(tmp_path, blobs):
     assert [p.name for p in tmp_path.iterdir()] == ["page.html"]
 
 
-def test_page_without_data_and_of_sparse_rows(tmp_path, blobs):
-    X, _, model = blobs
+def test_report_needs_no_data_and_sparse_equals_dense(tmp_path, moons):
+    X, _, model = moons
     model.report(str(tmp_path / "bare.html"))
     assert not [axis for axis in data_of(tmp_path / "bare.html")["axes"] if axis["column"]]
     model.report(tmp_path / "sparse.html", sparse.csr_matrix(X))
@@ -45,9 +45,9 @@ def test_page_without_data_and_of_sparse_rows(tmp_path, blobs):
     assert data_of(tmp_path / "sparse.html") == data_of(tmp_path / "dense.html")
 
 
-def test_names_stay_text(tmp_path, blobs):
+def test_names_are_escaped(tmp_path, moons):
     pandas = pytest.importorskip("pandas")
-    X = blobs[0]
+    X = moons[0]
     frame = pandas.DataFrame(X, columns=["<script>alert(1)</script>", "b"])
     model = RPFCluster(n_clusters=2, n_estimators=20, random_state=0).fit(frame)
     model.report(tmp_path / "page.html", frame, np.where(X[:, 0] > 0, "<b>", "</script>"))
@@ -56,12 +56,12 @@ def test_names_stay_text(tmp_path, blobs):
     assert text.count("</script>") == 2
 
 
-def test_what_does_not_fit_is_refused(tmp_path, blobs):
-    X, y, model = blobs
+def test_data_of_the_wrong_length_is_refused(tmp_path, moons):
+    X, y, model = moons
     with pytest.raises(ValueError, match="X has 10"):
         model.report(tmp_path / "page.html", X[:10])
     with pytest.raises(ValueError, match="y has 5"):
         model.report(tmp_path / "page.html", X, y[:5])
-    with pytest.raises(ValueError, match="no forest"):
+    with pytest.raises(ValueError, match="requires a forest"):
         RPFCluster(n_clusters=2, affinity="precomputed").fit(np.eye(4) + 0.1).report(tmp_path / "page.html")
     assert not list(tmp_path.iterdir())

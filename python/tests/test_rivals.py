@@ -1,4 +1,4 @@
-"""NJW, ClusterForests and the sweep: what they find, what they say of it, and what they refuse."""
+"""NJW, ClusterForests and sweep: results, attributes and refused parameters."""
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ MOONS, MOON_OF = make_shape("moons", 400, random_state=0)
 
 
 @pytest.mark.parametrize("parameters", [{}, {"bandwidth": "search"}, {"bandwidth": 0.1}, {"method": "ncut"}])
-def test_njw_tells_moons_apart(parameters):
+def test_njw_separates_two_moons(parameters):
     model = NJW(2, random_state=0, **parameters).fit(MOONS)
     assert rho_c(model.labels_, MOON_OF) > 0.98
     assert model.eigenvalues_.shape == (2,)
@@ -26,8 +26,8 @@ def test_njw_tells_moons_apart(parameters):
         assert model.sigma_ == 0.1
 
 
-def test_njw_is_the_gaussian_kernel():
-    """Against the definition: eigenvalues of the normalised kernel with an empty diagonal."""
+def test_njw_eigenvalues_equal_their_definition():
+    # The normalised Gaussian kernel with a zero diagonal.
     kernel = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2) / (2 * 0.7**2))
     np.fill_diagonal(kernel, 0)
     roots = np.sqrt(kernel.sum(axis=1))
@@ -35,7 +35,7 @@ def test_njw_is_the_gaussian_kernel():
     np.testing.assert_allclose(NJW(3, bandwidth=0.7, random_state=0).fit(X).eigenvalues_, expected, atol=1e-5)
 
 
-def test_cluster_forests_leave_noise_alone():
+def test_cluster_forests_ignore_noise_features():
     random = np.random.default_rng(0)
     truth = np.repeat([0, 1, 2], 60)
     rows = random.normal(size=(180, 10))
@@ -47,13 +47,13 @@ def test_cluster_forests_leave_noise_alone():
     first = np.concatenate([features[:1] for features in model.estimators_features_])
     assert len(model.estimators_features_) == 40
     assert set(first.tolist()) <= set(range(10))
-    # The sharpest pursuit found the two columns that tell the groups apart.
+    # The pursuit with the lowest kappa selects an informative feature.
     assert {0, 1} & set(model.estimators_features_[int(model.kappas_.argmin())].tolist())
     assert ClusterForests(3, n_estimators=10, beta2=0.4, random_state=0).fit(rows).beta2_ == 0.4
 
 
 @pytest.mark.parametrize("rival", [NJW(3), ClusterForests(3, n_estimators=20)], ids=lambda r: type(r).__name__)
-def test_seeds_threads_and_frames(rival):
+def test_rivals_accept_frames_and_do_not_depend_on_thread_count(rival):
     one = rival.set_params(random_state=5, n_jobs=1).fit(pd.DataFrame(X, columns=list("abcd")))
     assert one.feature_names_in_.tolist() == list("abcd")
     assert one.n_features_in_ == 4
@@ -65,7 +65,7 @@ def test_seeds_threads_and_frames(rival):
 
 
 @pytest.mark.parametrize(
-    ("model", "said"),
+    ("model", "message"),
     [
         (NJW(0), "n_clusters"),
         (NJW(200), "n_clusters is 200"),
@@ -81,12 +81,12 @@ def test_seeds_threads_and_frames(rival):
         (ClusterForests(3, kmeans_max_iter=70_000), "kmeans_max_iter is 70000"),
     ],
 )
-def test_what_is_refused(model, said):
-    with pytest.raises(ValueError, match=said):
+def test_out_of_range_parameter_is_named_as_in_python(model, message):
+    with pytest.raises(ValueError, match=message):
         model.fit(X)
 
 
-def test_the_sweep_is_many_fits():
+def test_sweep_equals_separate_fits():
     found = sweep(X, 3, Y, random_state=0, n_estimators=60, beta1=[0.1, 0.3], beta2=[0.5, 0.1], methods=["kway"])
     assert found.results["beta1"].tolist() == [0.1, 0.1, 0.3, 0.3]
     assert found.results["beta2"].tolist() == [0.1, 0.5, 0.1, 0.5]
@@ -108,7 +108,7 @@ def test_the_sweep_is_many_fits():
     assert found.left_out == []
 
 
-def test_a_sweep_without_classes():
+def test_sweep_without_classes_has_no_scores():
     found = sweep(sparse.csr_matrix(X), 3, random_state=0, n_estimators=60)
     assert found.best_by_labels is None
     assert "rho_c" not in found.results
@@ -122,7 +122,7 @@ def test_a_sweep_without_classes():
         sweep(X, 3, beta2=[-1.0])
 
 
-def test_the_map_of_a_sweep():
+def test_sweep_plot_shows_the_selected_column():
     from matplotlib import pyplot
 
     found = sweep(X, 3, Y, random_state=0, n_estimators=60)

@@ -1,4 +1,4 @@
-"""The same seed gives the same labels as the Rust library: both test against the hashes of one file."""
+"""Labels are those of the Rust library: both are tested against the same recorded hashes."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ def fnv(labels):
 
 
 @pytest.mark.parametrize("line", LINES)
-def test_labels_are_those_of_the_rust_library(line):
+def test_labels_equal_those_of_the_rust_library(line):
     shape, n, k, seed, affinity, recorded = line.split()
     X, _ = make_shape(shape, int(n), random_state=0)
     model = RPFCluster(int(k), affinity=affinity, random_state=int(seed)).fit(X)
@@ -28,5 +28,5 @@ def test_labels_are_those_of_the_rust_library(line):
     assert (model.predict(np.asfortranarray(X)) == model.labels_).all()
 
 
-def test_five_sets_are_on_record():
+def test_record_covers_at_least_five_shapes():
     assert len({line.split()[0] for line in LINES}) >= 5

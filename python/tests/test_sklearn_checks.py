@@ -1,4 +1,4 @@
-"""scikit-learn's own checks: those it runs on every estimator, and those it keeps for its own."""
+"""scikit-learn's estimator checks: those of check_estimator, and further ones that it applies only to itself."""
 
 import pytest
 from sklearn.base import clone
@@ -24,14 +24,14 @@ ESTIMATORS = [
 ]
 
 
-# The checks embed a handful of random rows, which may well fall apart.
-@pytest.mark.filterwarnings("ignore:the graph falls into")
+# The checks embed a few random samples, whose graph may be disconnected.
+@pytest.mark.filterwarnings("ignore:the graph has")
 @parametrize_with_checks(ESTIMATORS)
-def test_sklearn(estimator, check):
+def test_estimator_passes_scikit_learn_check(estimator, check):
     check(estimator)
 
 
-# What check_estimator does not yield.
+# Checks that check_estimator does not run.
 FURTHER = [
     "check_dataframe_column_names_consistency",
     "check_n_features_in_after_fitting",
@@ -50,7 +50,7 @@ DENSE = [
 
 
 def further(estimator):
-    """Name the checks an estimator must pass beyond those scikit-learn runs by itself."""
+    """Return the names of the further checks for an estimator."""
     transforms = hasattr(estimator, "transform")
     dense = transforms and not isinstance(estimator, RPFNeighbors) and not getattr(estimator, "sparse_output", False)
     return FURTHER + (TRANSFORMERS if transforms else []) + (DENSE if dense else [])
@@ -59,9 +59,9 @@ def further(estimator):
 CASES = [(estimator, name) for estimator in ESTIMATORS for name in further(estimator)]
 
 
-@pytest.mark.filterwarnings("ignore:the graph falls into")
-# These checks fit on a data frame and transform an array on purpose.
+@pytest.mark.filterwarnings("ignore:the graph has")
+# These checks fit on a data frame and transform an array.
 @pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names")
 @pytest.mark.parametrize(("estimator", "name"), CASES, ids=[f"{e}-{n}" for e, n in CASES])
-def test_further_checks(estimator, name):
+def test_estimator_passes_further_scikit_learn_check(estimator, name):
     getattr(checks, name)(type(estimator).__name__, clone(estimator))

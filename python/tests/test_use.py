@@ -1,4 +1,4 @@
-"""How people use estimators: pipelines, searches, pickles, joblib, model files, progress, scores, plots, types."""
+"""Typical use: pipelines, grid searches, pickle, joblib, model files, progress, metrics, data sets, plots."""
 
 import importlib
 import io
@@ -61,7 +61,7 @@ def _dense(output):
 
 
 @pytest.mark.parametrize("model", FITTED, ids=lambda m: type(m).__name__)
-def test_pickled_joblibbed_cloned(model, tmp_path):
+def test_pickle_joblib_and_clone_keep_results(model, tmp_path):
     expected = _dense(model.transform(X))
     np.testing.assert_array_equal(_dense(pickle.loads(pickle.dumps(model)).transform(X)), expected)
     joblib.dump(model, tmp_path / "model")
@@ -69,14 +69,14 @@ def test_pickled_joblibbed_cloned(model, tmp_path):
     np.testing.assert_array_equal(_dense(clone(model).fit(X).transform(X)), expected)
 
 
-def test_parallel_workers():
+def test_joblib_workers_give_the_same_labels():
     jobs = (joblib.delayed(RPFCluster(3, n_estimators=20, random_state=s).fit_predict)(X) for s in range(4))
     labels = joblib.Parallel(n_jobs=2)(jobs)
     for seed, found in enumerate(labels):
         assert (found == RPFCluster(3, n_estimators=20, random_state=seed).fit_predict(X)).all()
 
 
-def test_pipelines_and_searches():
+def test_estimators_work_in_pipelines_and_grid_searches():
     chain = make_pipeline(StandardScaler(), RPFCluster(3, random_state=0))
     assert (chain.fit_predict(X) == chain.predict(X)).all()
     search = GridSearchCV(
@@ -95,7 +95,7 @@ def test_pipelines_and_searches():
     assert set(make_pipeline(RPFNeighbors(10), DBSCAN(eps=0.7, metric="precomputed")).fit_predict(X)) >= {0}
 
 
-def test_model_files(tmp_path):
+def test_model_file_keeps_estimator_and_labels(tmp_path):
     path = tmp_path / "model.rpf"
     for model in (FITTED[0], FITTED[2]):
         save(model, path)
@@ -109,7 +109,7 @@ def test_model_files(tmp_path):
     assert (load(path).fit(X).labels_ == FITTED[0].labels_).all()
 
 
-def test_model_file_keeps_names_and_scales(tmp_path):
+def test_model_file_keeps_feature_names_and_scales(tmp_path):
     frame = pd.DataFrame(X, columns=list("abcd"))
     path = tmp_path / "model.rpf"
     model = RPFCluster(3, n_estimators=20, random_state=0).fit(frame)
@@ -122,7 +122,7 @@ def test_model_file_keeps_names_and_scales(tmp_path):
     assert not hasattr(again.fit(frame), "_scaling")
 
 
-def test_damaged_and_missing_model_files(tmp_path):
+def test_damaged_and_missing_model_files_are_refused(tmp_path):
     path = tmp_path / "model.rpf"
     with pytest.raises(FileNotFoundError):
         load(path)
@@ -140,7 +140,7 @@ def test_damaged_and_missing_model_files(tmp_path):
 
 
 @pytest.mark.parametrize("with_tqdm", [True, False])
-def test_progress(with_tqdm, monkeypatch):
+def test_verbose_shows_the_stages(with_tqdm, monkeypatch):
     if not with_tqdm:
         monkeypatch.setitem(sys.modules, "tqdm.auto", types.ModuleType("tqdm.auto"))
     shown = io.StringIO()
@@ -150,7 +150,7 @@ def test_progress(with_tqdm, monkeypatch):
         assert stage in shown.getvalue()
 
 
-def test_metrics():
+def test_metrics_equal_those_of_scikit_learn():
     labels = FITTED[0].labels_
     found = metrics.scores(labels, Y)
     assert found["ari"] == pytest.approx(adjusted_rand_score(Y, labels))
@@ -163,20 +163,20 @@ def test_metrics():
         metrics.scores([0, 1], [0, 1, 2])
 
 
-def test_datasets():
+def test_datasets_have_the_requested_size():
     for name in SHAPES:
         data, truth = make_shape(name, 60, random_state=0)
         assert len(data) == len(truth) == 60
     for make in (make_rings, make_moons, make_spirals):
         assert make(60, random_state=0)[0].shape == (60, 2)
     iris = load_iris()
-    # An array, as scikit-learn's: names of all rows at once.
+    # target_names is an array, as in scikit-learn, and can be indexed by target.
     assert set(iris.target_names[iris.target]) == {"setosa", "versicolor", "virginica"}
     with pytest.raises(ValueError, match="is not known"):
         make_shape("pretzel")
 
 
-def test_sets_of_the_catalog(tmp_path):
+def test_catalog_is_read_and_wrong_names_are_refused(tmp_path):
     with pytest.raises(ValueError, match=r"wine\.data.*no such file"):
         load_catalogued("wine", tmp_path)
     with pytest.raises(ValueError, match="did you mean"):
@@ -194,7 +194,7 @@ def test_sets_of_the_catalog(tmp_path):
     assert load_catalogued("mnist", folder, return_X_y=True)[0].dtype == np.float32
 
 
-def test_what_is_left_open_is_chosen():
+def test_auto_chooses_clusters_trees_and_settings():
     data, truth = make_shape("rings", 600, random_state=0)
     model = RPFCluster("auto", n_estimators=100, random_state=0).fit(data)
     assert model.n_clusters_ == len(np.unique(model.labels_)) == 3
@@ -205,14 +205,14 @@ def test_what_is_left_open_is_chosen():
     assert model.confidence_.max() <= 1
     open_trees = RPFCluster(3, n_estimators="auto", tune=False, random_state=0).fit(data)
     trees = open_trees.chosen_["evidence"]["trees"]["trees"]
-    given = RPFCluster(3, n_estimators=trees, tune=False, random_state=0).fit(data)
-    assert open_trees.labels_.tolist() == given.labels_.tolist()
+    fixed_trees = RPFCluster(3, n_estimators=trees, tune=False, random_state=0).fit(data)
+    assert open_trees.labels_.tolist() == fixed_trees.labels_.tolist()
     fixed = RPFCluster(3, tune=False, random_state=0).fit(data)
     assert fixed.chosen_["evidence"]["settings"] is None
     assert fixed.chosen_["min_samples_split"] == 30
 
 
-def test_recut_is_a_fit_without_growing():
+def test_recut_gives_the_labels_of_a_new_fit():
     frame = pd.DataFrame(X, columns=list("abcd"))
     model = RPFCluster(3, n_estimators=60, random_state=4).fit(frame)
     before = model.labels_.copy()
@@ -221,12 +221,12 @@ def test_recut_is_a_fit_without_growing():
         {"tune": False, "affinity": "linear", "min_samples_split": 40},
         {"tune": False, "power": 8.0, "n_neighbors": 20, "n_jobs": 1},
     ):
-        recut, anew = model.recut(**other), clone(model).set_params(**other).fit(frame)
-        np.testing.assert_array_equal(recut.labels_, anew.labels_)
-        np.testing.assert_array_equal(recut.predict(frame), anew.predict(frame))
-        np.testing.assert_array_equal(recut.feature_names_in_, anew.feature_names_in_)
-        assert recut.get_params() == anew.get_params()
-        assert (recut.affinity_matrix_ != anew.affinity_matrix_).nnz == 0
+        recut, refitted = model.recut(**other), clone(model).set_params(**other).fit(frame)
+        np.testing.assert_array_equal(recut.labels_, refitted.labels_)
+        np.testing.assert_array_equal(recut.predict(frame), refitted.predict(frame))
+        np.testing.assert_array_equal(recut.feature_names_in_, refitted.feature_names_in_)
+        assert recut.get_params() == refitted.get_params()
+        assert (recut.affinity_matrix_ != refitted.affinity_matrix_).nnz == 0
     np.testing.assert_array_equal(model.labels_, before)
     assert pickle.loads(pickle.dumps(model.recut(n_clusters=2))).n_clusters_ == 2
     assert model.recut().embedding_.dtype == np.float64
@@ -234,30 +234,30 @@ def test_recut_is_a_fit_without_growing():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "message"),
     [
-        ({"random_state": 1}, "recut keeps the forest, so random_state cannot be changed"),
-        ({"n_clusters": "auto"}, "n_clusters='auto' needs the rows"),
+        ({"random_state": 1}, "recut keeps the forest, so random_state cannot change"),
+        ({"n_clusters": "auto"}, "recut cannot choose n_clusters='auto'"),
         ({"affinity": "precomputed"}, "affinity cannot be 'precomputed'"),
         ({"n_clusters": 200}, "only"),
         ({"min_samples_split": 2, "tune": False}, "min_samples_split .* the forest was grown with"),
         ({"colour": "red"}, "colour"),
     ],
 )
-def test_what_recut_refuses(wrong, said):
-    with pytest.raises(ValueError, match=said):
+def test_recut_refuses_parameters_of_the_forest(wrong, message):
+    with pytest.raises(ValueError, match=message):
         FITTED[0].recut(**wrong)
 
 
-def test_recut_needs_a_forest():
+def test_recut_requires_a_fitted_forest():
     blocks = np.kron(np.eye(2), np.ones((3, 3))) + 0.1
-    with pytest.raises(ValueError, match="recut needs a forest"):
+    with pytest.raises(ValueError, match="recut requires a forest"):
         RPFCluster(2, affinity="precomputed", random_state=0).fit(blocks).recut(n_clusters=3)
     with pytest.raises(NotFittedError):
         RPFCluster(2).recut(n_clusters=3)
 
 
-def test_plots():
+def test_plots_show_samples_and_eigenvalues():
     model = RPFCluster(6, affinity="linear", n_estimators=40, random_state=0).fit(X)
     assert plot.heatmap(model, max_rows=50).images[0].get_array().shape == (50, 50)
     assert len(plot.embedding(model).collections[0].get_offsets()) == 150
@@ -267,7 +267,7 @@ def test_plots():
     pyplot.close("all")
 
 
-def test_lazy_names():
+def test_import_is_lazy_and_names_are_complete():
     assert set(rpfcluster.__all__) == set(dir(rpfcluster))
     for name in rpfcluster.__all__:
         assert getattr(rpfcluster, name) is not None
@@ -277,7 +277,7 @@ def test_lazy_names():
     subprocess.run([sys.executable, "-c", light], check=True)
 
 
-def test_docstrings():
+def test_docstring_examples_run():
     import doctest
 
     for name in (

@@ -1,4 +1,4 @@
-"""The public names as a typed program uses them; mypy --strict reads this file, nothing runs it."""
+"""The public names in a typed program. mypy --strict checks this file; it is not run."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from rpfcluster.metrics import clustering_accuracy, scores
 
 
 def use(path: Path) -> float:
-    """Touch every public name once."""
+    """Use every public name once."""
     X, y = make_rings(300, random_state=0)
     model: RPFCluster = RPFCluster(n_clusters=3, beta1=0.1, min_samples_split="auto", random_state=0).fit(X)
     labels: NDArray[np.int64] = model.predict(X)

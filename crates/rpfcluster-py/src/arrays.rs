@@ -1,88 +1,111 @@
-//! Large results on their way to numpy. There may be 10⁸ pairs, so they are laid out behind the gate, asking between
-//! pieces whether to go on; what is left to do under the GIL is to hand over vectors.
+//! Results of the library as numpy arrays.
+//!
+//! A result can hold 10⁸ entries. Its buffers are filled with the GIL released and check for cancellation between
+//! chunks; under the GIL the finished vectors are only handed over, which costs no copy.
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use rpfcluster::observe::{Observer, check};
 use rpfcluster::{LeafIds, Neighbors, Result, SparseKernel};
 
-/// Pairs laid out before it is asked again.
-const PIECE: usize = 1 << 20;
+/// Entries converted between two checks for cancellation: a few milliseconds of work.
+const CHUNK: usize = 1 << 20;
 
-/// A compressed sparse matrix in Python: indptr, indices, data.
+/// Rows transposed together, so that the source columns and the target rows stay in cache.
+const ROW_BLOCK: usize = 512;
+
+/// Labels as int64, the type of scikit-learn's labels.
+pub type LabelArray<'py> = Bound<'py, PyArray1<i64>>;
+/// A CSR matrix: indptr, indices, data.
 pub type CsrArrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyArray1<f64>>);
-/// Indices and values in Python, a row of each for every row.
-pub type PairArrays<'py> = (Bound<'py, PyArray2<i64>>, Bound<'py, PyArray2<f64>>);
+/// Neighbour lists: indices and values, each rows × k.
+pub type NeighborArrays<'py> = (Bound<'py, PyArray2<i64>>, Bound<'py, PyArray2<f64>>);
 
-/// Row offsets and columns in the width scipy would choose.
-enum Places {
-    Narrow(Vec<i32>, Vec<i32>),
-    Wide(Vec<i64>, Vec<i64>),
+/// Labels as a numpy array.
+pub fn label_array<'py>(py: Python<'py>, labels: &[u32]) -> LabelArray<'py> {
+    labels.iter().map(|&l| i64::from(l)).collect::<Vec<_>>().into_pyarray(py)
 }
 
-/// A compressed sparse matrix, ready for numpy.
-pub struct Csr {
-    places: Places,
+/// Index arrays of a CSR matrix in the type scipy chooses: int32 where it suffices.
+enum CsrIndices {
+    I32 { starts: Vec<i32>, columns: Vec<i32> },
+    I64 { starts: Vec<i64>, columns: Vec<i64> },
+}
+
+/// The vectors of a CSR matrix, laid out for scipy.
+pub struct CsrBuffers {
+    indices: CsrIndices,
     values: Vec<f64>,
 }
 
-impl Csr {
-    /// From compressed rows over so many columns.
+impl CsrBuffers {
+    /// From row starts, the column index of each value, and the values; `width` is the number of columns.
     pub fn new(
-        (starts, indices): (&[usize], &[u32]),
+        starts: &[usize],
+        columns: &[u32],
         values: Vec<f64>,
-        columns: usize,
+        width: usize,
         observer: &dyn Observer,
     ) -> Result<Self> {
-        let narrow = indices.len().max(columns) <= i32::MAX as usize;
-        let places = if narrow {
-            Places::Narrow(each(starts, |s| *s as i32, observer)?, each(indices, |j| *j as i32, observer)?)
+        let indices = if columns.len().max(width) <= i32::MAX as usize {
+            CsrIndices::I32 {
+                starts: convert(starts, |s| *s as i32, observer)?,
+                columns: convert(columns, |j| *j as i32, observer)?,
+            }
         } else {
-            Places::Wide(each(starts, |s| *s as i64, observer)?, each(indices, |j| i64::from(*j), observer)?)
+            CsrIndices::I64 {
+                starts: convert(starts, |s| *s as i64, observer)?,
+                columns: convert(columns, |j| i64::from(*j), observer)?,
+            }
         };
-        Ok(Csr { places, values })
+        Ok(CsrBuffers { indices, values })
     }
 
-    /// The similarities of counted pairs.
-    pub fn of_kernel(kernel: &SparseKernel, observer: &dyn Observer) -> Result<Self> {
+    /// The similarities of a counted kernel: the share of trees in which two rows have the same leaf.
+    pub fn from_kernel(kernel: &SparseKernel, observer: &dyn Observer) -> Result<Self> {
         let trees = kernel.trees as f64;
-        let values = each(&kernel.counts, |c| f64::from(*c) / trees, observer)?;
-        Self::new((&kernel.starts, &kernel.indices), values, kernel.columns, observer)
+        let values = convert(&kernel.counts, |c| f64::from(*c) / trees, observer)?;
+        Self::new(&kernel.starts, &kernel.indices, values, kernel.columns, observer)
     }
 
-    /// The three arrays.
+    /// Hands the vectors over to numpy.
     pub fn into_arrays(self, py: Python<'_>) -> CsrArrays<'_> {
-        let (starts, indices) = match self.places {
-            Places::Narrow(s, j) => (s.into_pyarray(py).into_any(), j.into_pyarray(py).into_any()),
-            Places::Wide(s, j) => (s.into_pyarray(py).into_any(), j.into_pyarray(py).into_any()),
+        let (starts, columns) = match self.indices {
+            CsrIndices::I32 { starts, columns } => {
+                (starts.into_pyarray(py).into_any(), columns.into_pyarray(py).into_any())
+            }
+            CsrIndices::I64 { starts, columns } => {
+                (starts.into_pyarray(py).into_any(), columns.into_pyarray(py).into_any())
+            }
         };
-        (starts, indices, self.values.into_pyarray(py))
+        (starts, columns, self.values.into_pyarray(py))
     }
 }
 
-/// What `f` makes of each entry.
-pub fn each<A, B>(from: &[A], f: impl Fn(&A) -> B, observer: &dyn Observer) -> Result<Vec<B>> {
+/// Maps `f` over a slice, with a check for cancellation before every chunk.
+pub fn convert<A, B>(from: &[A], f: impl Fn(&A) -> B, observer: &dyn Observer) -> Result<Vec<B>> {
     let mut out = Vec::with_capacity(from.len());
-    for piece in from.chunks(PIECE) {
+    for chunk in from.chunks(CHUNK) {
         check(observer)?;
-        out.extend(piece.iter().map(&f));
+        out.extend(chunk.iter().map(&f));
     }
     Ok(out)
 }
 
-/// Rows of (index, value) pairs as two tables of k columns, short rows filled up.
-pub struct Pairs {
+/// The vectors of neighbour lists, padded to k entries a row.
+pub struct NeighborBuffers {
     n: usize,
     k: usize,
     indices: Vec<i64>,
     values: Vec<f64>,
 }
 
-impl Pairs {
-    /// Short rows end with -1 and `nothing`.
+impl NeighborBuffers {
+    /// Collects what `row` emits for each row; shorter lists are padded with index -1 and the value `padding`.
     fn new(
-        (n, k): (usize, usize),
-        nothing: f64,
+        n: usize,
+        k: usize,
+        padding: f64,
         observer: &dyn Observer,
         mut row: impl FnMut(usize, &mut dyn FnMut(u32, f64)),
     ) -> Result<Self> {
@@ -94,49 +117,47 @@ impl Pairs {
                 values.push(value);
             });
             indices.resize((i + 1) * k, -1);
-            values.resize((i + 1) * k, nothing);
+            values.resize((i + 1) * k, padding);
         }
-        Ok(Pairs { n, k, indices, values })
+        Ok(NeighborBuffers { n, k, indices, values })
     }
 
-    /// The strongest neighbours with their similarities; 0 where there are fewer.
-    pub fn of_neighbors(found: &Neighbors, observer: &dyn Observer) -> Result<Self> {
+    /// Co-leaf neighbours with their similarities, padded with similarity 0.
+    pub fn from_neighbors(found: &Neighbors, observer: &dyn Observer) -> Result<Self> {
         let trees = found.trees() as f64;
-        Self::new((found.n(), found.k()), 0.0, observer, |i, take| {
+        Self::new(found.n(), found.k(), 0.0, observer, |i, emit| {
             let (js, counts) = found.row(i);
-            js.iter().zip(counts).for_each(|(&j, &count)| take(j, f64::from(count) / trees));
+            js.iter().zip(counts).for_each(|(&j, &count)| emit(j, f64::from(count) / trees));
         })
     }
 
-    /// The nearest of each row; infinitely far where there are fewer.
-    pub fn of_nearest(found: &[Vec<(u32, f64)>], k: usize, observer: &dyn Observer) -> Result<Self> {
-        Self::new((found.len(), k), f64::INFINITY, observer, |i, take| {
-            found[i].iter().for_each(|&(j, distance)| take(j, distance));
+    /// Nearest rows with their distances, padded with infinity.
+    pub fn from_nearest(found: &[Vec<(u32, f64)>], k: usize, observer: &dyn Observer) -> Result<Self> {
+        Self::new(found.len(), k, f64::INFINITY, observer, |i, emit| {
+            found[i].iter().for_each(|&(j, distance)| emit(j, distance));
         })
     }
 
-    /// The two tables.
-    pub fn into_arrays(self, py: Python<'_>) -> PyResult<PairArrays<'_>> {
+    /// Hands the vectors over to numpy.
+    pub fn into_arrays(self, py: Python<'_>) -> PyResult<NeighborArrays<'_>> {
         let shape = [self.n, self.k];
         Ok((self.indices.into_pyarray(py).reshape(shape)?, self.values.into_pyarray(py).reshape(shape)?))
     }
 }
 
-/// Leaf numbers row after row, each as `f(tree, leaf)`.
-pub fn by_rows<T: Copy + Default>(
-    codes: &LeafIds,
+/// Leaf ids in row-major order, each mapped by `f(tree, leaf)`. The library stores them tree by tree.
+pub fn transpose<T: Copy + Default>(
+    leaf_ids: &LeafIds,
     observer: &dyn Observer,
     f: impl Fn(usize, u32) -> T,
 ) -> Result<Vec<T>> {
-    const BAND: usize = 512;
-    let trees = codes.trees();
-    let mut out = vec![T::default(); codes.n() * trees];
-    // Tree after tree within a band of rows: both sides stay in the cache.
-    for band in (0..codes.n()).step_by(BAND) {
+    let trees = leaf_ids.trees();
+    let mut out = vec![T::default(); leaf_ids.n() * trees];
+    for first in (0..leaf_ids.n()).step_by(ROW_BLOCK) {
         check(observer)?;
-        let end = (band + BAND).min(codes.n());
+        let end = (first + ROW_BLOCK).min(leaf_ids.n());
         for t in 0..trees {
-            for (row, &leaf) in (band..end).zip(&codes.tree(t)[band..end]) {
+            for (row, &leaf) in (first..end).zip(&leaf_ids.tree(t)[first..end]) {
                 out[row * trees + t] = f(t, leaf);
             }
         }

@@ -1,4 +1,4 @@
-//! The class `Cluster`: a finished clustering, able to place new rows.
+//! The class `Cluster`: a fitted clustering that predicts and embeds new rows.
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
@@ -8,20 +8,21 @@ use rpfcluster::model_file::Container;
 use rpfcluster::thread_pool::in_pool;
 use rpfcluster::{AffinityParams, Fitted, Observer, RpfCluster};
 
-use crate::arrays::{Csr, CsrArrays, each};
-use crate::data::{Table, each_width};
-use crate::forest::Forest;
-use crate::functions::{parse, signed, to_json};
+use crate::arrays::{CsrArrays, CsrBuffers, LabelArray, convert, label_array};
+use crate::forest::dtype_name;
 use crate::gate::{Progress, gate};
+use crate::json::{parse, to_json};
 use crate::model::{bytes_of, save_to};
+use crate::table::{InputTable, with_view};
 
-/// A finished clustering.
+/// A fitted clustering.
 #[pyclass(module = "rpfcluster._rpfcluster", frozen)]
 pub struct Cluster {
     inner: Fitted,
 }
 
 impl Cluster {
+    /// Wraps a clustering whose later calls use `threads`.
     pub fn new(mut inner: Fitted, threads: Option<usize>) -> Self {
         inner.set_threads(threads);
         Cluster { inner }
@@ -30,13 +31,13 @@ impl Cluster {
 
 #[pymethods]
 impl Cluster {
-    /// Clusters the rows; `params` is the JSON of the library's `RpfCluster`. Threads and a limit in bytes are no part
-    /// of a model, so they come beside it.
+    /// Clusters the rows. `params` is the JSON of the library's `RpfCluster`; `threads` and `memory_limit` (in bytes) are
+    /// separate, since a model does not hold them.
     #[staticmethod]
     #[pyo3(signature = (table, params, threads=None, memory_limit=None, progress=None))]
     fn fit(
         py: Python<'_>,
-        table: Table<'_>,
+        table: InputTable<'_>,
         params: &str,
         threads: Option<usize>,
         memory_limit: Option<u64>,
@@ -44,11 +45,11 @@ impl Cluster {
     ) -> PyResult<Self> {
         let params = RpfCluster { threads, memory_limit, ..parse(params)? };
         let inner =
-            each_width!(table, view => gate(py, progress, |o| params.fit(view.points()?.observed(o))))?;
+            with_view!(table, view => gate(py, progress, |o| params.fit(view.points()?.observed(o))))?;
         Ok(Cluster { inner })
     }
 
-    /// Clusters the same rows by other settings, without growing again.
+    /// Clusters the same rows with other parameters and the same forest.
     #[pyo3(signature = (params, threads=None, memory_limit=None, progress=None))]
     fn recut(
         &self,
@@ -62,50 +63,57 @@ impl Cluster {
         Ok(Cluster { inner: gate(py, progress, |o| self.inner.refit(&params, o))? })
     }
 
-    /// The cluster of each training row, numbered by first appearance.
+    /// The cluster of each training row, numbered in order of first appearance.
     #[getter]
-    fn labels<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        signed(py, self.inner.labels())
+    fn labels<'py>(&self, py: Python<'py>) -> LabelArray<'py> {
+        label_array(py, self.inner.labels())
     }
 
-    /// The eigenvectors, training rows x columns.
+    /// The eigenvectors, rows × k.
     #[getter]
     fn vectors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let embedding = self.inner.embedding();
         embedding.vectors.clone().into_pyarray(py).reshape([embedding.n(), embedding.k()])
     }
 
-    /// Their eigenvalues, the largest first.
+    /// The eigenvalues in descending order.
     #[getter]
     fn eigenvalues<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         self.inner.embedding().eigenvalues.clone().into_pyarray(py)
     }
 
-    /// Row sums of the affinity.
+    /// The number of connected components of the affinity graph.
     #[getter]
-    fn degrees<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        self.inner.embedding().degrees.clone().into_pyarray(py)
-    }
-
-    /// Number of pieces the graph falls into.
-    #[getter]
-    fn pieces(&self) -> usize {
+    fn components(&self) -> usize {
         self.inner.embedding().columns.len()
     }
 
-    /// The forest.
+    /// Rows and columns of the training data.
     #[getter]
-    fn forest(&self) -> Forest {
-        Forest::new(self.inner.forest().clone())
+    fn shape(&self) -> (usize, usize) {
+        (self.inner.forest().n(), self.inner.forest().d())
     }
 
-    /// The JSON of what was asked for.
+    /// The float type of the training data, "float32" or "float64".
+    #[getter]
+    fn dtype(&self) -> &'static str {
+        dtype_name(self.inner.forest())
+    }
+
+    /// The JSON of the parameters of the forest.
+    #[getter]
+    fn forest_params(&self) -> PyResult<String> {
+        to_json(self.inner.forest().params())
+    }
+
+    /// The JSON of the parameters as given.
     #[getter]
     fn params(&self) -> PyResult<String> {
         to_json(self.inner.params())
     }
 
-    /// The JSON of what was used: affinity, min_node, method, solver, how the eigen-solver ended, seconds.
+    /// The JSON of the parameters as resolved, the eigensolver's outcome, the seconds of each stage and the evidence
+    /// behind automatic choices.
     #[getter]
     fn used(&self) -> PyResult<String> {
         let e = self.inner.embedding();
@@ -123,20 +131,20 @@ impl Cluster {
         }))
     }
 
-    /// Of each training row, the share of its leaf mates that are in its cluster.
+    /// For each training row, the share of its co-leaf rows that belong to its cluster.
     #[pyo3(signature = (progress=None))]
     fn confidence<'py>(&self, py: Python<'py>, progress: Progress) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let threads = self.inner.params().threads;
         Ok(gate(py, progress, |o| in_pool(threads, || self.inner.confidence(o))?)?.into_pyarray(py))
     }
 
-    /// The report page; `about` is the JSON of what Python knows, `table` the rows it was fitted on.
+    /// The HTML report. `about` is the JSON of `report::About`, `table` the training rows.
     #[pyo3(signature = (about, table=None, progress=None))]
     fn report(
         &self,
         py: Python<'_>,
         about: &str,
-        table: Option<Table<'_>>,
+        table: Option<InputTable<'_>>,
         progress: Progress,
     ) -> PyResult<String> {
         crate::report::page(py, &self.inner, about, table, progress)
@@ -147,13 +155,13 @@ impl Cluster {
     fn predict<'py>(
         &self,
         py: Python<'py>,
-        table: Table<'_>,
+        table: InputTable<'_>,
         progress: Progress,
-    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let labels = each_width!(table, view => gate(py, progress, |o| {
+    ) -> PyResult<LabelArray<'py>> {
+        let labels = with_view!(table, view => gate(py, progress, |o| {
             self.inner.predict(view.points()?.observed(o))
         }))?;
-        Ok(signed(py, &labels))
+        Ok(label_array(py, &labels))
     }
 
     /// The spectral embedding of each new row.
@@ -161,10 +169,10 @@ impl Cluster {
     fn transform<'py>(
         &self,
         py: Python<'py>,
-        table: Table<'_>,
+        table: InputTable<'_>,
         progress: Progress,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let rows = each_width!(table, view => gate(py, progress, |o| {
+        let rows = with_view!(table, view => gate(py, progress, |o| {
             self.inner.transform(view.points()?.observed(o))
         }))?;
         let k = self.inner.embedding().k();
@@ -172,16 +180,16 @@ impl Cluster {
         rows.into_pyarray(py).reshape([n, k])
     }
 
-    /// The affinity that was cut: a constant for every pair, and what some pairs have on top of it.
+    /// The affinity matrix: a constant common to all pairs, and the CSR matrix of what exceeds it.
     #[pyo3(signature = (progress=None))]
     fn affinity<'py>(&self, py: Python<'py>, progress: Progress) -> PyResult<(f64, CsrArrays<'py>)> {
         let leaves = self.inner.leaves();
         let affinity = *self.inner.affinity();
-        let (constant, pairs) = gate(py, progress, |o| {
+        let (constant, csr) = gate(py, progress, |o| {
             in_pool(self.inner.params().threads, || {
                 let matrix = match affinity {
                     AffinityParams::Linear => {
-                        return Ok((0.0, Csr::of_kernel(&leaves.sparse(0.0, o)?, o)?));
+                        return Ok((0.0, CsrBuffers::from_kernel(&leaves.sparse(0.0, o)?, o)?));
                     }
                     AffinityParams::Paper { beta1, beta2, diagonal } => {
                         let kernel = leaves.sparse(beta1, o)?;
@@ -192,27 +200,27 @@ impl Cluster {
                     }
                 };
                 let values = match matrix.weights() {
-                    Weights::Table { counts, table } => each(counts, |c| table[usize::from(*c)], o)?,
-                    Weights::Values(values) => each(values, |v| *v, o)?,
+                    Weights::Table { counts, table } => convert(counts, |c| table[usize::from(*c)], o)?,
+                    Weights::Values(values) => convert(values, |v| *v, o)?,
                 };
-                let pairs = Csr::new((matrix.indptr(), matrix.indices()), values, matrix.n(), o)?;
-                Ok((matrix.constant(), pairs))
+                let csr = CsrBuffers::new(matrix.indptr(), matrix.indices(), values, matrix.n(), o)?;
+                Ok((matrix.constant(), csr))
             })?
         })?;
-        Ok((constant, pairs.into_arrays(py)))
+        Ok((constant, csr.into_arrays(py)))
     }
 
-    /// Writes a model file, whole or not at all; `meta` says what the columns are.
+    /// Writes a model file; `meta` is the JSON that describes the columns.
     fn save(&self, py: Python<'_>, path: std::path::PathBuf, meta: &[u8]) -> PyResult<()> {
         save_to(py, meta, |extra, o| self.inner.save_with(path, extra, o))
     }
 
-    /// The model file's bytes.
+    /// The bytes of the model file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         bytes_of(py, |bytes, o| self.inner.write_with(bytes, &[], o))
     }
 
-    /// A clustering from a model file's bytes, checked; `threads` is for this machine.
+    /// Reads a clustering from the bytes of a model file. `threads` sets the thread count of later calls.
     #[staticmethod]
     #[pyo3(signature = (bytes, threads=None))]
     fn from_bytes(py: Python<'_>, bytes: &[u8], threads: Option<usize>) -> PyResult<Self> {

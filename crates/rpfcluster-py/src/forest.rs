@@ -1,4 +1,4 @@
-//! The class `Forest`: a grown forest with its leaves, and everything that is counted on them.
+//! The class `Forest`: a grown forest, its leaf ids, feature map, kernel and neighbours.
 
 use numpy::{Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
@@ -8,11 +8,32 @@ use rpfcluster::model_file::Container;
 use rpfcluster::thread_pool::in_pool;
 use rpfcluster::{Error, ForestParams, LeafIds, LeafMatrix, Neighbors, Observer, Precision, Real};
 
-use crate::arrays::{Csr, CsrArrays, PairArrays, Pairs, by_rows};
-use crate::data::{Table, View, each_width};
-use crate::functions::{parse, to_json};
-use crate::gate::{Progress, gate, to_python};
+use crate::arrays::{CsrArrays, CsrBuffers, NeighborArrays, NeighborBuffers, transpose};
+use crate::errors::to_python;
+use crate::gate::{Progress, gate};
+use crate::json::{parse, to_json};
 use crate::model::{bytes_of, save_to};
+use crate::table::{InputTable, TableView, with_view};
+
+/// Offsets into the node ids, and the node ids on the path from the root to each leaf.
+type PathArrays<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
+
+/// The numpy name of the float type a forest was grown on.
+pub fn dtype_name(forest: &rpfcluster::Forest) -> &'static str {
+    match forest.precision() {
+        Precision::F32 => "float32",
+        Precision::F64 => "float64",
+    }
+}
+
+/// The numbers of an exact re-ranking: the `k` nearest among the `candidates` strongest co-leaf neighbours. A dict in
+/// Python.
+#[derive(Clone, Copy, FromPyObject)]
+#[pyo3(from_item_all)]
+struct RerankCounts {
+    k: usize,
+    candidates: usize,
+}
 
 /// A grown forest.
 #[pyclass(module = "rpfcluster._rpfcluster", frozen)]
@@ -22,21 +43,22 @@ pub struct Forest {
 }
 
 impl Forest {
+    /// Wraps a forest and builds its leaf matrix.
     pub fn new(inner: rpfcluster::Forest) -> Self {
         let leaves = inner.leaves();
         Forest { inner, leaves }
     }
 
-    /// The forest itself.
+    /// The library's forest.
     pub fn grown(&self) -> &rpfcluster::Forest {
         &self.inner
     }
 
-    /// Leaf numbers of new rows, or of the training rows, shown to `work` in a pool; all behind the gate.
-    fn counted<T: Send>(
+    /// Runs `work` on the leaf ids of the rows of `table`, or of the training rows, in a thread pool behind the gate.
+    fn with_leaf_ids<T: Send>(
         &self,
         py: Python<'_>,
-        table: Option<Table<'_>>,
+        table: Option<InputTable<'_>>,
         threads: Option<usize>,
         progress: Progress,
         work: impl FnOnce(&LeafMatrix, &LeafIds, &dyn Observer) -> rpfcluster::Result<T> + Send,
@@ -46,43 +68,46 @@ impl Forest {
             None => {
                 gate(py, progress, |o| in_pool(threads, || work(leaves, leaves.prepare_leaf_ids(o)?, o))?)
             }
-            Some(table) => each_width!(table, view => gate(py, progress, |o| {
+            Some(table) => with_view!(table, view => gate(py, progress, |o| {
                 in_pool(threads, || {
-                    let codes = self.inner.route(view.points()?.observed(o))?;
-                    work(leaves, &codes, o)
+                    let leaf_ids = self.inner.route(view.points()?.observed(o))?;
+                    work(leaves, &leaf_ids, o)
                 })?
             })),
         }
     }
 
-    /// As `counted`, but with the leaves of the rows `against`, where there are any, instead of the training rows'.
-    fn compared<T: Send>(
+    /// As `with_leaf_ids`, with the leaf matrix of the rows `against`, if given, in place of the training rows.
+    fn with_leaves_of<T: Send>(
         &self,
         py: Python<'_>,
-        (table, against): (Option<Table<'_>>, Option<Table<'_>>),
+        table: Option<InputTable<'_>>,
+        against: Option<InputTable<'_>>,
         threads: Option<usize>,
         progress: Progress,
         work: impl FnOnce(&LeafMatrix, &LeafIds, &dyn Observer) -> rpfcluster::Result<T> + Send,
     ) -> PyResult<T> {
-        let Some(against) = against else { return self.counted(py, table, threads, progress, work) };
-        each_width!(against, view => self.counted(py, table, threads, progress, |leaves, codes, o| {
+        let Some(against) = against else { return self.with_leaf_ids(py, table, threads, progress, work) };
+        with_view!(against, view => self.with_leaf_ids(py, table, threads, progress, |leaves, leaf_ids, o| {
             let others = self.inner.route(view.points()?.observed(o))?;
-            work(&leaves.of_rows(others, o)?, codes, o)
+            work(&leaves.of_rows(others, o)?, leaf_ids, o)
         }))
     }
 
-    /// A matrix of similarities of one width.
+    /// The dense kernel matrix in float type `R`.
     fn dense_as<'py, R: Real + Element>(
         &self,
         py: Python<'py>,
-        tables: (Option<Table<'py>>, Option<Table<'py>>),
+        table: Option<InputTable<'py>>,
+        against: Option<InputTable<'py>>,
         threshold: f64,
         threads: Option<usize>,
         progress: Progress,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (all, columns) = self.compared(py, tables, threads, progress, |leaves, codes, o| {
-            Ok((leaves.dense_above::<R>(codes, threshold, o)?, leaves.n()))
-        })?;
+        let (all, columns) =
+            self.with_leaves_of(py, table, against, threads, progress, |leaves, leaf_ids, o| {
+                Ok((leaves.dense_above::<R>(leaf_ids, threshold, o)?, leaves.n()))
+            })?;
         let rows = all.len() / columns;
         Ok(all.into_pyarray(py).reshape([rows, columns])?.into_any())
     }
@@ -90,18 +115,18 @@ impl Forest {
 
 #[pymethods]
 impl Forest {
-    /// Grows a forest; `params` is the JSON of the library's `ForestParams`.
+    /// Grows a forest. `params` is the JSON of the library's `ForestParams`.
     #[staticmethod]
     #[pyo3(signature = (table, params, threads=None, progress=None))]
     fn grow(
         py: Python<'_>,
-        table: Table<'_>,
+        table: InputTable<'_>,
         params: &str,
         threads: Option<usize>,
         progress: Progress,
     ) -> PyResult<Self> {
         let params: ForestParams = parse(params)?;
-        let forest = each_width!(table, view => gate(py, progress, |o| {
+        let forest = with_view!(table, view => gate(py, progress, |o| {
             let points = view.points()?;
             in_pool(threads, || rpfcluster::Forest::grow(points.observed(o), &params))?
         }))?;
@@ -114,80 +139,71 @@ impl Forest {
         (self.inner.n(), self.inner.d())
     }
 
-    /// "float32" or "float64".
+    /// The float type of the training data, "float32" or "float64".
     #[getter]
     fn dtype(&self) -> &'static str {
-        match self.inner.precision() {
-            Precision::F32 => "float32",
-            Precision::F64 => "float64",
-        }
+        dtype_name(&self.inner)
     }
 
-    /// The JSON of its parameters.
+    /// The JSON of the parameters.
     #[getter]
-    fn params(&self) -> PyResult<String> {
+    fn forest_params(&self) -> PyResult<String> {
         to_json(self.inner.params())
     }
 
-    /// The first column of each tree in the feature map; one more entry holds the number of columns.
+    /// The first column of each tree in the feature map, then the number of columns.
     #[getter]
     fn offsets(&self) -> Vec<usize> {
         (0..=self.leaves.trees()).map(|t| self.leaves.first_column(t)).collect()
     }
 
-    /// Depth of the deepest leaf of each tree.
+    /// The depth of each tree.
     #[getter]
     fn depths(&self) -> Vec<usize> {
         self.inner.depths()
     }
 
-    /// Bytes held.
-    #[getter]
-    fn nbytes(&self) -> usize {
-        self.inner.bytes()
-    }
-
-    /// The leaf of each row in each tree, rows x trees.
+    /// The leaf id of each row in each tree, rows × trees.
     #[pyo3(signature = (table=None, threads=None, progress=None))]
     fn apply<'py>(
         &self,
         py: Python<'py>,
-        table: Option<Table<'py>>,
+        table: Option<InputTable<'py>>,
         threads: Option<usize>,
         progress: Progress,
     ) -> PyResult<Bound<'py, PyArray2<u32>>> {
-        let (n, leaves) = self.counted(py, table, threads, progress, |_, codes, o| {
-            Ok((codes.n(), by_rows(codes, o, |_, leaf| leaf)?))
+        let (n, leaves) = self.with_leaf_ids(py, table, threads, progress, |_, leaf_ids, o| {
+            Ok((leaf_ids.n(), transpose(leaf_ids, o, |_, leaf| leaf)?))
         })?;
         leaves.into_pyarray(py).reshape([n, self.leaves.trees()])
     }
 
-    /// The columns of the feature map, one a row and tree, row after row.
+    /// The column indices of the feature map in row-major order, one for each row and tree.
     #[pyo3(signature = (table=None, threads=None, progress=None))]
     fn features<'py>(
         &self,
         py: Python<'py>,
-        table: Option<Table<'py>>,
+        table: Option<InputTable<'py>>,
         threads: Option<usize>,
         progress: Progress,
     ) -> PyResult<Bound<'py, PyAny>> {
         let first = |t: usize| self.leaves.first_column(t);
-        // scipy uses 32 bits where they suffice.
+        // scipy uses int32 indices where they suffice.
         if self.leaves.columns() <= i32::MAX as usize {
-            let columns = self.counted(py, table, threads, progress, |_, codes, o| {
-                by_rows(codes, o, |t, leaf| (first(t) + leaf as usize) as i32)
+            let columns = self.with_leaf_ids(py, table, threads, progress, |_, leaf_ids, o| {
+                transpose(leaf_ids, o, |t, leaf| (first(t) + leaf as usize) as i32)
             })?;
             return Ok(columns.into_pyarray(py).into_any());
         }
-        let columns = self.counted(py, table, threads, progress, |_, codes, o| {
-            by_rows(codes, o, |t, leaf| (first(t) + leaf as usize) as i64)
+        let columns = self.with_leaf_ids(py, table, threads, progress, |_, leaf_ids, o| {
+            transpose(leaf_ids, o, |t, leaf| (first(t) + leaf as usize) as i64)
         })?;
         Ok(columns.into_pyarray(py).into_any())
     }
 
-    /// The nodes each row passes, one tree: (indptr, nodes). Inner nodes come first, then leaves.
+    /// The paths from the root of a tree to some of its leaves. Inner nodes are numbered first, then leaves.
     #[pyo3(signature = (tree, leaves))]
-    fn paths<'py>(&self, py: Python<'py>, tree: usize, leaves: Vec<u32>) -> PyResult<PathsOf<'py>> {
+    fn paths<'py>(&self, py: Python<'py>, tree: usize, leaves: Vec<u32>) -> PyResult<PathArrays<'py>> {
         let (mut starts, mut nodes) = (vec![0i64], Vec::new());
         for leaf in leaves {
             let path = self.inner.path(tree, leaf).map_err(to_python)?;
@@ -197,113 +213,118 @@ impl Forest {
         Ok((starts.into_pyarray(py), nodes.into_pyarray(py)))
     }
 
-    /// The k strongest neighbours of each row: (indices, similarities), rows x k, strongest first; -1 and 0 where
-    /// there are fewer.
+    /// The k most similar training rows of each row: indices and similarities, in descending order of similarity. Rows
+    /// with fewer neighbours are padded with index -1 and similarity 0.
     #[pyo3(signature = (k, table=None, threads=None, progress=None))]
     fn neighbors<'py>(
         &self,
         py: Python<'py>,
         k: usize,
-        table: Option<Table<'py>>,
+        table: Option<InputTable<'py>>,
         threads: Option<usize>,
         progress: Progress,
-    ) -> PyResult<PairArrays<'py>> {
+    ) -> PyResult<NeighborArrays<'py>> {
         let new = table.is_some();
-        let pairs = self.counted(py, table, threads, progress, |leaves, codes, o| {
-            let found = if new { leaves.top_k_of(codes, k, o)? } else { leaves.top_k(k, o)? };
-            Pairs::of_neighbors(&found, o)
+        let pairs = self.with_leaf_ids(py, table, threads, progress, |leaves, leaf_ids, o| {
+            let found = if new { leaves.top_k_of(leaf_ids, k, o)? } else { leaves.top_k(k, o)? };
+            NeighborBuffers::from_neighbors(&found, o)
         })?;
         pairs.into_arrays(py)
     }
 
-    /// Co-leaf neighbours by Euclidean distance: (indices, distances). `counts` is (k, candidates): the k nearest of
-    /// so many strongest are kept.
+    /// Co-leaf neighbours re-ranked by Euclidean distance: indices and distances, in ascending order of distance. Rows
+    /// with fewer neighbours are padded with index -1 and infinity.
     #[pyo3(signature = (counts, training, table=None, threads=None, progress=None))]
     fn nearest<'py>(
         &self,
         py: Python<'py>,
-        counts: (usize, usize),
-        training: Table<'py>,
-        table: Option<Table<'py>>,
+        counts: RerankCounts,
+        training: InputTable<'py>,
+        table: Option<InputTable<'py>>,
         threads: Option<usize>,
         progress: Progress,
-    ) -> PyResult<PairArrays<'py>> {
+    ) -> PyResult<NeighborArrays<'py>> {
         let found = match (training, table) {
-            (Table::F32(all), None) => {
+            (InputTable::F32(all), None) => {
                 let view = all.view()?;
                 gate(py, progress, |o| self.rerank(view, None, counts, threads, o))?
             }
-            (Table::F64(all), None) => {
+            (InputTable::F64(all), None) => {
                 let view = all.view()?;
                 gate(py, progress, |o| self.rerank(view, None, counts, threads, o))?
             }
-            (Table::F32(all), Some(Table::F32(new))) => {
+            (InputTable::F32(all), Some(InputTable::F32(new))) => {
                 let (view, new) = (all.view()?, new.view()?);
                 gate(py, progress, |o| self.rerank(view, Some(new), counts, threads, o))?
             }
-            (Table::F64(all), Some(Table::F64(new))) => {
+            (InputTable::F64(all), Some(InputTable::F64(new))) => {
                 let (view, new) = (all.view()?, new.view()?);
                 gate(py, progress, |o| self.rerank(view, Some(new), counts, threads, o))?
             }
             _ => {
-                let what = "new rows must have the width of the training rows";
+                let what = "new rows must have the float type of the training rows";
                 return Err(pyo3::exceptions::PyTypeError::new_err(what));
             }
         };
         found.into_arrays(py)
     }
 
-    /// All pairs with a similarity of at least `threshold`, rows against the training rows or those `against`.
+    /// The kernel between the rows of `table` and the training rows, or the rows `against`, as a CSR matrix. Values below
+    /// `threshold` are dropped.
     #[pyo3(signature = (threshold, table=None, threads=None, progress=None, against=None))]
     fn sparse<'py>(
         &self,
         py: Python<'py>,
         threshold: f64,
-        table: Option<Table<'py>>,
+        table: Option<InputTable<'py>>,
         threads: Option<usize>,
         progress: Progress,
-        against: Option<Table<'py>>,
+        against: Option<InputTable<'py>>,
     ) -> PyResult<CsrArrays<'py>> {
         let new = table.is_some();
-        let pairs = self.compared(py, (table, against), threads, progress, |leaves, codes, o| {
+        let pairs = self.with_leaves_of(py, table, against, threads, progress, |leaves, leaf_ids, o| {
             let found = match new {
-                true => leaves.sparse_of(codes, threshold, o)?,
+                true => leaves.sparse_of(leaf_ids, threshold, o)?,
                 false => leaves.sparse(threshold, o)?,
             };
-            Csr::of_kernel(&found, o)
+            CsrBuffers::from_kernel(&found, o)
         })?;
         Ok(pairs.into_arrays(py))
     }
 
-    /// The similarity of each row to every training row, or to those `against`; zero below `threshold`. As wide as
-    /// the rows are.
+    /// The kernel between the rows of `table` and the training rows, or the rows `against`, as a dense array in the float
+    /// type of `table`. Values below `threshold` are zero.
     #[pyo3(signature = (threshold, table, threads=None, progress=None, against=None))]
     fn dense<'py>(
         &self,
         py: Python<'py>,
         threshold: f64,
-        table: Table<'py>,
+        table: InputTable<'py>,
         threads: Option<usize>,
         progress: Progress,
-        against: Option<Table<'py>>,
+        against: Option<InputTable<'py>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         match table {
-            Table::F32(_) => self.dense_as::<f32>(py, (Some(table), against), threshold, threads, progress),
-            Table::F64(_) => self.dense_as::<f64>(py, (Some(table), against), threshold, threads, progress),
+            InputTable::F32(_) => {
+                self.dense_as::<f32>(py, Some(table), against, threshold, threads, progress)
+            }
+            InputTable::F64(_) => {
+                self.dense_as::<f64>(py, Some(table), against, threshold, threads, progress)
+            }
         }
     }
 
-    /// Writes a model file, whole or not at all; `meta` says what the columns are.
+    /// Writes a model file; `meta` is the JSON that describes the columns.
     fn save(&self, py: Python<'_>, path: std::path::PathBuf, meta: &[u8]) -> PyResult<()> {
         save_to(py, meta, |extra, o| self.inner.save_with(path, extra, o))
     }
 
-    /// The model file's bytes.
+    /// The bytes of the model file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         bytes_of(py, |bytes, o| self.inner.write_with(bytes, &[], o))
     }
 
-    /// A forest from a model file's bytes, checked.
+    /// Reads a forest from the bytes of a model file.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
         let read = |o: &dyn Observer| rpfcluster::Forest::from_container(&Container::parse(bytes, o)?, o);
@@ -316,17 +337,16 @@ impl Forest {
     }
 }
 
-type PathsOf<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
-
 impl Forest {
+    /// See [`Forest::nearest`].
     fn rerank<R: Real>(
         &self,
-        training: View<'_, R>,
-        new: Option<View<'_, R>>,
-        (k, candidates): (usize, usize),
+        training: TableView<'_, R>,
+        new: Option<TableView<'_, R>>,
+        RerankCounts { k, candidates }: RerankCounts,
         threads: Option<usize>,
         observer: &dyn Observer,
-    ) -> rpfcluster::Result<Pairs> {
+    ) -> rpfcluster::Result<NeighborBuffers> {
         let training = training.points()?;
         if training.n() != self.leaves.n() {
             return Err(Error::Length {
@@ -335,18 +355,18 @@ impl Forest {
                 expected: self.leaves.n(),
             });
         }
-        let queries = new.map(View::points).transpose()?;
+        let queries = new.map(TableView::points).transpose()?;
         in_pool(threads, || {
             let found: Neighbors = match &queries {
                 Some(new) => {
-                    let codes = self.inner.route(new.observed(observer))?;
-                    self.leaves.top_k_of(&codes, candidates, observer)?
+                    let leaf_ids = self.inner.route(new.observed(observer))?;
+                    self.leaves.top_k_of(&leaf_ids, candidates, observer)?
                 }
                 None => self.leaves.top_k(candidates, observer)?,
             };
             let rows = queries.as_ref().unwrap_or(&training);
             let nearest = rerank(rows, &training, &found, k, observer)?.neighbors;
-            Pairs::of_nearest(&nearest, k, observer)
+            NeighborBuffers::from_nearest(&nearest, k, observer)
         })?
     }
 }

@@ -1,23 +1,36 @@
-//! The native half of the Python package: translation only, no algorithm lives here.
+//! The native module `rpfcluster._rpfcluster` of the Python package. It translates; it implements no algorithm.
 //!
-//! `data` turns numpy arrays into views without copying them, `gate` is the one way into long work (the GIL released,
-//! Ctrl-C heard, errors mapped), `arrays` lays large results out for numpy, `forest` and `cluster` are the two classes, `model`
-//! their files, `report` the page, `rivals`, `sweep` and `functions` what is no method of them. What users see, the scikit-learn estimators, is python/rpfcluster.
+//! The scikit-learn estimators in `python/rpfcluster` are the public interface and call this module.
+//!
+//! | module | content |
+//! |---|---|
+//! | `forest`, `cluster` | the classes `Forest` and `Cluster` |
+//! | `spectral`, `rivals`, `sweep`, `metrics`, `datasets` | functions |
+//! | `report`, `model` | the HTML report; model files and pickles |
+//! | `table` | input tables, borrowed from numpy and scipy |
+//! | `arrays` | results as numpy arrays |
+//! | `json` | parameters and records |
+//! | `gate` | long calls: GIL released, Ctrl-C, progress |
+//! | `errors` | exceptions, with the parameter names of Python |
 
 mod arrays;
 mod cluster;
-mod data;
+mod datasets;
+mod errors;
 mod forest;
-mod functions;
 mod gate;
+mod json;
+mod metrics;
 mod model;
 mod report;
 mod rivals;
+mod spectral;
 mod sweep;
+mod table;
 
 use pyo3::prelude::*;
 
-/// Native part of rpfcluster; use the names of the package `rpfcluster` instead.
+/// Native half of rpfcluster. Not public: use the names of the package `rpfcluster`.
 #[pymodule]
 mod _rpfcluster {
     use super::*;
@@ -25,14 +38,17 @@ mod _rpfcluster {
     #[pymodule_export]
     use super::cluster::Cluster;
     #[pymodule_export]
+    use super::datasets::{catalog, catalogued, iris, shape, shapes};
+    #[pymodule_export]
     use super::forest::Forest;
     #[pymodule_export]
-    use super::functions::{catalog, catalogued, iris, scores, shape, shapes, spectral};
-
+    use super::metrics::scores;
     #[pymodule_export]
     use super::model::open_model;
     #[pymodule_export]
     use super::rivals::{cluster_forests, njw};
+    #[pymodule_export]
+    use super::spectral::spectral;
     #[pymodule_export]
     use super::sweep::{sweep, sweep_grid};
 

@@ -1,4 +1,7 @@
-//! Model files and pickles: the bytes of the two classes, to and from, behind the gate like all that can take long.
+//! Model files and pickles of the classes `Forest` and `Cluster`.
+//!
+//! Both use the container of the library, which the command `rpf` reads and writes too. A file is written completely or
+//! not at all.
 
 use std::path::PathBuf;
 
@@ -11,13 +14,19 @@ use crate::cluster::Cluster;
 use crate::forest::Forest;
 use crate::gate::gate;
 
-/// The section that says from which columns a model was made.
+/// The section that describes the columns of the training data, as JSON.
 const META: &str = "meta";
 
-/// A forest, a clustering where the file holds one, and what it says of its columns.
-type Opened<'py> = (Forest, Option<Cluster>, Option<Bound<'py, PyBytes>>);
+/// A `Cluster` or a `Forest`, and the [`META`] section if present.
+type ModelParts<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyBytes>>);
 
-/// What `write` writes, as Python's bytes.
+/// The content of a model file.
+enum Model {
+    Forest(rpfcluster::Forest),
+    Cluster(Box<Fitted>),
+}
+
+/// The output of `write` as Python bytes.
 pub fn bytes_of<'py>(
     py: Python<'py>,
     write: impl FnOnce(&mut Vec<u8>, &dyn Observer) -> rpfcluster::Result<()> + Send,
@@ -29,7 +38,7 @@ pub fn bytes_of<'py>(
     Ok(PyBytes::new(py, &bytes))
 }
 
-/// Writes a model file, whole or not at all, with what it says of its columns.
+/// Writes a model file with a [`META`] section.
 pub fn save_to(
     py: Python<'_>,
     meta: &[u8],
@@ -38,20 +47,24 @@ pub fn save_to(
     gate(py, None, |o| write(&[(META, meta)], o))
 }
 
-/// Reads a model file; `threads` is for this machine.
+/// Reads a model file. `threads` sets the thread count of later calls, which a file does not hold.
 #[pyfunction]
 #[pyo3(signature = (path, threads=None))]
-pub fn open_model<'py>(py: Python<'py>, path: PathBuf, threads: Option<usize>) -> PyResult<Opened<'py>> {
-    let (forest, clustering, meta) = gate(py, None, |o| {
+pub fn open_model<'py>(py: Python<'py>, path: PathBuf, threads: Option<usize>) -> PyResult<ModelParts<'py>> {
+    let (model, meta) = gate(py, None, |o| {
         let bytes = read(&path, o)?;
         let file = Container::parse(&bytes, o)?;
         let meta = file.has(META).then(|| file.section(META).map(<[u8]>::to_vec)).transpose()?;
-        if !file.has("cluster") {
-            return Ok((rpfcluster::Forest::from_container(&file, o)?, None, meta));
-        }
-        let clustering = Fitted::from_container(&file, o)?;
-        Ok((clustering.forest().clone(), Some(clustering), meta))
+        let model = if file.has("cluster") {
+            Model::Cluster(Box::new(Fitted::from_container(&file, o)?))
+        } else {
+            Model::Forest(rpfcluster::Forest::from_container(&file, o)?)
+        };
+        Ok((model, meta))
     })?;
-    let clustering = clustering.map(|c| Cluster::new(c, threads));
-    Ok((Forest::new(forest), clustering, meta.map(|m| PyBytes::new(py, &m))))
+    let object = match model {
+        Model::Forest(forest) => Bound::new(py, Forest::new(forest))?.into_any(),
+        Model::Cluster(fitted) => Bound::new(py, Cluster::new(*fitted, threads))?.into_any(),
+    };
+    Ok((object, meta.map(|m| PyBytes::new(py, &m))))
 }

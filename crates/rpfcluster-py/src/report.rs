@@ -1,4 +1,4 @@
-//! `RPFCluster.report()`: the page of `rpf cluster --report`, from arrays.
+//! The HTML report of `RPFCluster.report()`, the same page that `rpf cluster --report` writes.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -7,31 +7,32 @@ use rpfcluster::{Error, Fitted, Observer, Points, Real};
 use rpfcluster_report::{Again, Basis, Classes, Columns, Subject, build, html, parameters};
 use serde::Deserialize;
 
-use crate::data::{Table, each_width};
-use crate::functions::parse;
+use crate::errors::to_python;
 use crate::gate::{Progress, gate};
+use crate::json::parse;
+use crate::table::{InputTable, with_view};
 
-/// What Python knows of a clustering, as JSON.
+/// The description of a clustering that Python passes as JSON.
 #[derive(Deserialize)]
 pub struct About {
-    /// What the data is called.
+    /// The name of the data.
     source: String,
-    /// The lines that make it again.
+    /// The Python code that reproduces the clustering.
     again: String,
-    /// Names of the columns.
+    /// Column names.
     columns: Vec<String>,
-    /// Center and scale of each column, where a model brought them.
+    /// Center and scale of each column, if the model standardises its input.
     units: Option<(Vec<f64>, Vec<f64>)>,
-    /// Known classes: their codes and names.
+    /// Known classes: the code of each row, and class names.
     classes: Option<(Vec<u32>, Vec<String>)>,
 }
 
-/// The page as text. `table` are the rows the clustering was made from, where they are at hand.
+/// The page as text. `table` holds the training rows, if they are available.
 pub fn page(
     py: Python<'_>,
     fitted: &Fitted,
     about: &str,
-    table: Option<Table<'_>>,
+    table: Option<InputTable<'_>>,
     progress: Progress,
 ) -> PyResult<String> {
     let about: About = parse(about)?;
@@ -52,8 +53,8 @@ pub fn page(
             in_pool(fitted.params().threads, || written(fitted, &about, None, o))?
         });
     };
-    each_width!(table, view => {
-        let points = view.points().map_err(crate::gate::to_python)?;
+    with_view!(table, view => {
+        let points = view.points().map_err(to_python)?;
         if points.n() != n {
             return wrong("X", points.n(), n);
         }

@@ -1,21 +1,22 @@
-//! The methods the paper compares with, as functions of an array: NJW spectral clustering and Cluster Forests.
+//! The paper's methods of comparison: NJW spectral clustering (Ng, Jordan and Weiss 2002) and Cluster Forests (Yan, Chen
+//! and Jordan 2013).
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use rpfcluster::thread_pool::in_pool;
 use rpfcluster_paper::rivals::{ClusterForests, Njw};
 
-use crate::functions::{parse, signed};
+use crate::arrays::{LabelArray, label_array};
 use crate::gate::{Progress, gate};
+use crate::json::parse;
 
-type Labels<'py> = Bound<'py, PyArray1<i64>>;
-type Numbers<'py> = Bound<'py, PyArray1<f64>>;
-/// Labels, eigenvalues, the bandwidth where one served all rows, distortion, landmarks where they stood for all rows.
-type NjwParts<'py> = (Labels<'py>, Numbers<'py>, Option<f64>, f64, Option<usize>);
-/// Labels, bandwidth, features of each pursuit, kappa where each ended, landmarks where they stood for all rows.
-type ForestsParts<'py> = (Labels<'py>, f64, Vec<Vec<usize>>, Numbers<'py>, Option<usize>);
+type FloatArray<'py> = Bound<'py, PyArray1<f64>>;
+/// Labels, eigenvalues, the bandwidth if all rows share one, distortion, landmarks if the fit is approximate.
+type NjwParts<'py> = (LabelArray<'py>, FloatArray<'py>, Option<f64>, f64, Option<usize>);
+/// Labels, bandwidth, features and final kappa of each pursuit, landmarks if the fit is approximate.
+type ClusterForestsParts<'py> = (LabelArray<'py>, f64, Vec<Vec<usize>>, FloatArray<'py>, Option<usize>);
 
-/// NJW; `params` is the JSON of `Njw`.
+/// Fits NJW. `params` is the JSON of `Njw`.
 #[pyfunction]
 #[pyo3(signature = (rows, params, threads=None, progress=None))]
 pub fn njw<'py>(
@@ -29,10 +30,10 @@ pub fn njw<'py>(
     let (values, d) = (rows.as_slice()?, rows.shape()[1]);
     let fit = gate(py, progress, |o| in_pool(threads, || params.fit(values, d, o))?)?;
     let eigenvalues = fit.eigenvalues.into_pyarray(py);
-    Ok((signed(py, &fit.labels), eigenvalues, fit.sigma, fit.distortion, fit.landmarks))
+    Ok((label_array(py, &fit.labels), eigenvalues, fit.sigma, fit.distortion, fit.landmarks))
 }
 
-/// Cluster Forests; `params` is the JSON of `ClusterForests`.
+/// Fits Cluster Forests. `params` is the JSON of `ClusterForests`.
 #[pyfunction]
 #[pyo3(signature = (rows, params, threads=None, progress=None))]
 pub fn cluster_forests<'py>(
@@ -41,11 +42,11 @@ pub fn cluster_forests<'py>(
     params: &str,
     threads: Option<usize>,
     progress: Progress,
-) -> PyResult<ForestsParts<'py>> {
+) -> PyResult<ClusterForestsParts<'py>> {
     let params: ClusterForests = parse(params)?;
     let (values, d) = (rows.as_slice()?, rows.shape()[1]);
     let fit = gate(py, progress, |o| in_pool(threads, || params.fit(values, d, o))?)?;
     let kappas: Vec<f64> = fit.instances.iter().filter_map(|i| i.kappas.last().copied()).collect();
     let features = fit.instances.into_iter().map(|i| i.features).collect();
-    Ok((signed(py, &fit.labels), fit.beta2, features, kappas.into_pyarray(py), fit.landmarks))
+    Ok((label_array(py, &fit.labels), fit.beta2, features, kappas.into_pyarray(py), fit.landmarks))
 }

@@ -1,4 +1,4 @@
-//! The search over thresholds and bandwidths of one grown forest, as columns and the distinct partitions.
+//! Grid search over the threshold beta1 and the bandwidth beta2 of the paper's affinity, on one forest.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use rpfcluster_paper::sweep::{
 };
 
 use crate::forest::Forest;
-use crate::functions::{parse, to_json};
 use crate::gate::{Progress, gate};
+use crate::json::{parse, to_json};
 
-/// The values a grid of this name looks at: (beta1, beta2).
+/// The values of beta1 and beta2 in a named grid.
 #[pyfunction]
 pub fn sweep_grid(name: &str) -> PyResult<(Vec<f64>, Vec<f64>)> {
     let bandwidths = match name {
@@ -22,15 +22,15 @@ pub fn sweep_grid(name: &str) -> PyResult<(Vec<f64>, Vec<f64>)> {
         "medium" => medium_bandwidths(),
         "paper" => paper_bandwidths(),
         other => {
-            let said = format!("grid is {other:?}, but must be one of 'coarse', 'medium', 'paper'");
-            return Err(PyValueError::new_err(said));
+            let message = format!("grid is {other:?}, but must be one of 'coarse', 'medium', 'paper'");
+            return Err(PyValueError::new_err(message));
         }
     };
     Ok((paper_thresholds(), bandwidths))
 }
 
-/// Runs the grid; `params` is the JSON of `Sweep`, `classes` are only used to score. Returns the JSON of everything but
-/// the labels, and the distinct partitions, a row each.
+/// Runs the grid. `params` is the JSON of `Sweep`; `classes` only score. Returns the JSON of all entries and the distinct
+/// partitions, one a row.
 #[pyfunction]
 #[pyo3(signature = (forest, params, classes=None, threads=None, progress=None))]
 pub fn sweep<'py>(

@@ -1,0 +1,144 @@
+//! Input tables from Python as the library's [`Points`], without copying values.
+//!
+//! Takes float32 and float64, either dense C-contiguous arrays or CSR matrices. A dense array is borrowed as it is. Of
+//! a CSR matrix the values are borrowed; row starts and column indices are copied, since scipy's index types are signed.
+
+use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use rpfcluster::{Points, Real};
+
+/// A table from Python: a two-dimensional array or the tuple (indptr, indices, data, n_features).
+pub enum InputTable<'py> {
+    /// float32.
+    F32(TypedTable<'py, f32>),
+    /// float64.
+    F64(TypedTable<'py, f64>),
+}
+
+/// A table of one float type. Keeps the numpy arrays borrowed.
+pub enum TypedTable<'py, R: Element> {
+    /// A C-contiguous array.
+    Dense(PyReadonlyArray2<'py, R>),
+    /// A CSR matrix.
+    Sparse {
+        /// Offset of the first value of each row.
+        starts: Vec<usize>,
+        /// Column index of each value.
+        columns: Vec<u32>,
+        /// The stored values.
+        values: PyReadonlyArray1<'py, R>,
+        /// Number of columns.
+        d: usize,
+    },
+}
+
+/// The slices of a [`TypedTable`]. Unlike the numpy handles, they can be sent to another thread.
+#[derive(Clone, Copy)]
+pub enum TableView<'a, R> {
+    /// See [`TypedTable::Dense`].
+    Dense {
+        /// Row-major values.
+        values: &'a [R],
+        /// Number of rows.
+        n: usize,
+        /// Number of columns.
+        d: usize,
+    },
+    /// See [`TypedTable::Sparse`].
+    Sparse {
+        /// Offset of the first value of each row.
+        starts: &'a [usize],
+        /// Column index of each value.
+        columns: &'a [u32],
+        /// The stored values.
+        values: &'a [R],
+        /// Number of columns.
+        d: usize,
+    },
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for InputTable<'py> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(parts) = object.cast::<PyTuple>() {
+            return sparse(&parts);
+        }
+        if let Ok(array) = object.extract::<PyReadonlyArray2<'py, f32>>() {
+            return Ok(InputTable::F32(TypedTable::Dense(array)));
+        }
+        if let Ok(array) = object.extract::<PyReadonlyArray2<'py, f64>>() {
+            return Ok(InputTable::F64(TypedTable::Dense(array)));
+        }
+        Err(PyTypeError::new_err("the data must be a two-dimensional float32 or float64 array"))
+    }
+}
+
+fn sparse<'py>(parts: &Bound<'py, PyTuple>) -> PyResult<InputTable<'py>> {
+    let (indptr, indices, values, d): (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>, usize) =
+        parts.extract()?;
+    let starts = index_vec(&indptr, "indptr")?;
+    let columns = index_vec(&indices, "indices")?;
+    if let Ok(values) = values.extract::<PyReadonlyArray1<'py, f32>>() {
+        return Ok(InputTable::F32(TypedTable::Sparse { starts, columns, values, d }));
+    }
+    let values = values.extract::<PyReadonlyArray1<'py, f64>>()?;
+    Ok(InputTable::F64(TypedTable::Sparse { starts, columns, values, d }))
+}
+
+/// A scipy index array (int32 or int64) in the index type of the library.
+pub fn index_vec<T: TryFrom<i64>>(array: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<T>> {
+    let out_of_range =
+        |_| PyValueError::new_err(format!("{name} holds an index that is negative or too large"));
+    if let Ok(array) = array.extract::<PyReadonlyArray1<'_, i32>>() {
+        let indices = array.as_slice()?.iter();
+        return indices.map(|&i| T::try_from(i64::from(i))).collect::<Result<_, _>>().map_err(out_of_range);
+    }
+    let array = array.extract::<PyReadonlyArray1<'_, i64>>()?;
+    array.as_slice()?.iter().map(|&i| T::try_from(i)).collect::<Result<_, _>>().map_err(out_of_range)
+}
+
+impl<R: Element + Real> TypedTable<'_, R> {
+    /// The slices. Fails when an array is not contiguous and aligned.
+    pub fn view(&self) -> PyResult<TableView<'_, R>> {
+        Ok(match self {
+            TypedTable::Dense(array) => {
+                TableView::Dense { values: array.as_slice()?, n: array.shape()[0], d: array.shape()[1] }
+            }
+            TypedTable::Sparse { starts, columns, values, d } => {
+                TableView::Sparse { starts, columns, values: values.as_slice()?, d: *d }
+            }
+        })
+    }
+}
+
+impl<'a, R: Real> TableView<'a, R> {
+    /// Checks shape and values.
+    pub fn points(self) -> rpfcluster::Result<Points<'a, R>> {
+        match self {
+            TableView::Dense { values, n, d } => Points::new(values, n, d),
+            TableView::Sparse { starts, columns, values, d } => {
+                Points::sparse(starts, columns, values, starts.len().saturating_sub(1), d)
+            }
+        }
+    }
+}
+
+/// Evaluates `$body` with `$view` bound to the [`TableView`] of the table, for either float type.
+macro_rules! with_view {
+    ($table:expr, $view:ident => $body:expr) => {
+        match $table {
+            $crate::table::InputTable::F32(table) => {
+                let $view = table.view()?;
+                $body
+            }
+            $crate::table::InputTable::F64(table) => {
+                let $view = table.view()?;
+                $body
+            }
+        }
+    };
+}
+pub(crate) use with_view;

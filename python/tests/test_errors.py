@@ -1,0 +1,99 @@
+"""Error messages: the parameter by its Python name, its value, and the accepted values."""
+
+import numpy as np
+import pytest
+
+from rpfcluster import RPFCluster, RPFEmbedding, save
+from rpfcluster.datasets import load_iris
+
+X = load_iris().data
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"n_clusters": "three"}, "n_clusters is 'three', but must be a whole number or 'auto'"),
+        ({"n_estimators": "many"}, "n_estimators is 'many', but must be a whole number or 'auto'"),
+        ({"min_samples_split": "few"}, "min_samples_split is 'few', but must be a whole number or 'auto'"),
+        ({"n_neighbors": "few"}, "n_neighbors is 'few', but must be a whole number or 'auto'"),
+        ({"beta2": "wide"}, "beta2 is 'wide', but must be a number or 'auto'"),
+        ({"affinity": "rbf"}, "'top-k', 'precomputed'"),
+        ({"solver": "nystrom", "n_landmarks": 2}, "n_landmarks is 2, but must be at least n_clusters, which is 3"),
+        ({"n_clusters": "auto", "max_clusters": 1}, "max_clusters is 1, but must be from 2"),
+    ],
+)
+def test_message_names_parameter_value_and_accepted_values(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        RPFCluster(**{"n_clusters": 3, "random_state": 0, **wrong}).fit(X)
+
+
+# The rule is the library's. A diagonal of "keep" and 500 landmarks are the defaults, which count as not given.
+INAPPLICABLE = [
+    *(
+        ({"affinity": affinity, name: value}, name)
+        for affinity in ("top-k", "linear")
+        for name, value in (("beta1", 0.2), ("beta2", 0.2), ("diagonal", "drop"))
+    ),
+    *(
+        ({"affinity": affinity, name: value}, name)
+        for affinity in ("paper", "linear")
+        for name, value in (("n_neighbors", 8), ("power", 2.0))
+    ),
+    ({"beta1": 0.2, "n_neighbors": 8}, "n_neighbors"),
+    ({"n_landmarks": 100}, "n_landmarks"),
+    ({"solver": "block", "n_landmarks": 100}, "n_landmarks"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "name"), INAPPLICABLE, ids=str)
+def test_parameter_that_does_not_apply_is_refused_by_its_python_name(parameters, name):
+    for estimator in (RPFCluster(3, tune=False), RPFCluster(3), RPFEmbedding(2)):
+        with pytest.raises(ValueError, match=rf"^{name} applies only to"):
+            estimator.set_params(n_estimators=20, random_state=0, **parameters).fit(X)
+
+
+def test_recut_refuses_a_parameter_that_does_not_apply():
+    model = RPFCluster(3, n_estimators=20, affinity="linear", random_state=0).fit(X)
+    with pytest.raises(ValueError, match=r"^power applies only to"):
+        model.recut(power=2.0)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"affinity": "paper", "beta1": 0.2, "beta2": 0.3, "diagonal": "drop"},
+        {"beta2": 0.3},
+        {"affinity": "top-k", "n_neighbors": 8, "power": 2.0, "diagonal": "keep"},
+        {"n_neighbors": 8},
+        {"affinity": "linear", "solver": "nystrom", "n_landmarks": 100},
+        {"solver": "block", "n_landmarks": 500},
+    ],
+    ids=str,
+)
+def test_parameter_that_applies_is_accepted(parameters):
+    RPFCluster(3, n_estimators=20, tune=False, random_state=0, **parameters).fit(X)
+
+
+def test_embedding_has_no_precomputed_affinity():
+    with pytest.raises(ValueError, match=r"'linear', 'top-k'$"):
+        RPFEmbedding(affinity="precomputed").fit(X)
+
+
+@pytest.mark.parametrize("value", ["no", "False", None, 0.5])
+def test_tune_must_be_a_boolean(value):
+    with pytest.raises(TypeError, match="tune"):
+        RPFCluster(3, tune=value).fit(X)
+    assert RPFCluster(3, tune=np.bool_(False), random_state=0).fit(X).chosen_["evidence"]["settings"] is None
+
+
+def test_memory_error_names_python_parameters():
+    with pytest.raises(MemoryError, match="min_samples_split"):
+        RPFCluster(3, memory_limit=1000).fit(X)
+
+
+def test_missing_folder_is_named(tmp_path):
+    model = RPFCluster(3, random_state=0).fit(X)
+    for write in (lambda path: save(model, path), model.report):
+        with pytest.raises(FileNotFoundError, match="No such file") as caught:
+            write(tmp_path / "nowhere" / "file")
+        assert caught.value.filename == str(tmp_path / "nowhere")
