@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rpfcluster::affinity::{SimilarityOperator, SparseAffinity};
+use rpfcluster::affinity::{Affinity, SimilarityOperator, SparseAffinity};
 use rpfcluster::metrics::Scores;
 use rpfcluster::spectral::{Method, SpectralParams, cluster};
 use rpfcluster::sweep::Sweep;
@@ -150,7 +150,7 @@ fn iris_example() -> Result<IrisExample> {
     for step in 0..400 {
         let sigma = 0.25 + 0.002 * f64::from(step);
         let kernel = Gaussian::new(&data, d, sigma)?.with_unit_diagonal().dense();
-        tried.push((sigma, Scores::new(&cluster(&kernel, &params, &Silent)?.0, &labels.codes)?));
+        tried.push((sigma, Scores::new(&cluster(Affinity::operator(&kernel), &params, &Silent)?.0, &labels.codes)?));
     }
     let off = |s: &Scores| (s.rho_c - PAPER_IRIS[1].0).abs() + (s.rho_r - PAPER_IRIS[1].1).abs();
     let whole = (1.0, Scores::new(&labels.codes, &labels.codes)?);
