@@ -143,7 +143,8 @@ fn surplus_components_merge_by_similarity_or_into_the_largest() {
         assert_eq!(labels, expected);
         // The small component is similar to the second one and joins it.
         let alike = |x: usize, y: usize| if (x.min(y), x.max(y)) == (1, 2) { 1.0 } else { 0.0 };
-        let e = embed(&a, &p, &EmbedOptions { similarity: Some(&alike), ..EmbedOptions::default() }, &Silent).unwrap();
+        let e = embed(&a, &p, &EmbedOptions { similarity: Some(&alike), ..EmbedOptions::default() }, &Silent)
+            .unwrap();
         let labels = label(&a, &e, &p, &Silent).unwrap();
         assert!((0..20).all(|i| labels[i] == u32::from(i >= 10)));
     }
@@ -253,7 +254,8 @@ fn start_vectors_save_products_and_give_the_same_eigenvalues() {
     let a = graph(3000, 0.0, &random_graph(3000, 9000, 3));
     let p = SpectralParams { k: 6, tolerance: 1e-8, ..SpectralParams::default() };
     let cold = embed(&a, &p, &EmbedOptions::default(), &Silent).unwrap();
-    let warm = embed(&a, &p, &EmbedOptions { start: Some(&cold), ..EmbedOptions::default() }, &Silent).unwrap();
+    let warm =
+        embed(&a, &p, &EmbedOptions { start: Some(&cold), ..EmbedOptions::default() }, &Silent).unwrap();
     assert!(warm.iterations < cold.iterations, "{} {}", warm.iterations, cold.iterations);
     for (x, y) in cold.eigenvalues.iter().zip(&warm.eigenvalues) {
         assert!((x - y).abs() < 1e-12);

@@ -116,7 +116,11 @@ pub(super) fn largest(
 }
 
 /// The similarities of all points to the landmarks, n x m by rows.
-fn similarities(affinity: &dyn SimilarityOperator, landmarks: &[u32], observer: &dyn Observer) -> Result<Vec<f64>> {
+fn similarities(
+    affinity: &dyn SimilarityOperator,
+    landmarks: &[u32],
+    observer: &dyn Observer,
+) -> Result<Vec<f64>> {
     /// Columns computed before they are transposed into rows.
     const BATCH: usize = 32;
     let (n, width) = (affinity.n(), landmarks.len());
@@ -167,13 +171,7 @@ fn solve(values: &[f64], vectors: &[f64], rank_cut: f64, x: &[f64]) -> Vec<f64> 
 }
 
 /// `Fᵀ G F` for a symmetric width x width matrix G and a width x rank matrix F.
-fn congruence(
-    g: &[f64],
-    width: usize,
-    f: &[f64],
-    rank: usize,
-    observer: &dyn Observer,
-) -> Result<Vec<f64>> {
+fn congruence(g: &[f64], width: usize, f: &[f64], rank: usize, observer: &dyn Observer) -> Result<Vec<f64>> {
     let mut product = vec![0.0; width * rank];
     product.par_chunks_mut(rank).zip(g.par_chunks(width)).try_for_each(|(row, line)| {
         check(observer)?;

@@ -260,7 +260,7 @@ impl<'a> State<'a> {
         Ok(false)
     }
 
-    /// Swaps rows between their closest and second closest clusters until n rows in a row stay.
+    /// Swaps rows between their closest and second closest clusters until n consecutive rows stay.
     fn quick_transfer(&mut self, observer: &dyn Observer) -> Result<()> {
         let n = self.rows.n();
         // Bounds the number of steps: ties must not cause an endless loop.

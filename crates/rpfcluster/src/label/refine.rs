@@ -183,7 +183,9 @@ mod tests {
             indptr.push(indices.len());
         }
         let table = (0..=200).map(|count| (f64::from(count) / 200.0).powi(4)).collect();
-        SparseAffinity::new(0.0, indptr, indices, Weights::Table { counts, table }).unwrap().into_neighbor_graph()
+        SparseAffinity::new(0.0, indptr, indices, Weights::Table { counts, table })
+            .unwrap()
+            .into_neighbor_graph()
     }
 
     #[test]
@@ -193,10 +195,7 @@ mod tests {
             let graph = three_groups_and_twelve_rows(outside);
             let (labels, _) = cluster(&graph, &params, &Silent).unwrap();
             let few = &labels[3 * GROUP as usize..];
-            assert_eq!(
-                few, [2; SMALL as usize],
-                "the twelve rows are a cluster, the close groups are one"
-            );
+            assert_eq!(few, [2; SMALL as usize], "the twelve rows are a cluster, the close groups are one");
             let found = better_separated(&graph, &labels, &params, &Silent).unwrap();
             assert_eq!(found.is_some(), outliers, "{outside} edges to others");
             if let Some(found) = found {

@@ -94,7 +94,8 @@ pub(crate) fn cut(
     };
     let look_up = |a: usize, b: usize| between.as_ref().map_or(0.0, |m| m.get(a, b));
     let similarity = between.as_ref().map(|_| &look_up as &dyn Fn(usize, usize) -> f64);
-    let options = EmbedOptions { start, similarity, connected: pieces.is_none_or(|pieces| pieces.count() == 1) };
+    let options =
+        EmbedOptions { start, similarity, connected: pieces.is_none_or(|pieces| pieces.count() == 1) };
     let embedding = embedded(leaves, affinity, spectral, &options, observer)?;
     seconds.spectral += clock.elapsed().as_secs_f64();
     let clock = Instant::now();

@@ -197,9 +197,7 @@ impl Bench<'_> {
                     kept.neighbors = Some(kept.leaves.top_k(top.max(20), &self.observer)?);
                 }
                 match &kept.neighbors {
-                    Some(neighbors) => {
-                        SparseAffinity::top_k(neighbors, top, power, &self.observer)?.into()
-                    }
+                    Some(neighbors) => SparseAffinity::top_k(neighbors, top, power, &self.observer)?.into(),
                     None => return Err(Error::Cancelled),
                 }
             }
@@ -214,8 +212,7 @@ impl Bench<'_> {
         };
         let start = kept.last.as_ref().filter(|(last, _)| Some(*last) == top).map(|(_, embedding)| embedding);
         let mut seconds = Seconds::default();
-        let found =
-            cut(&kept.leaves, &affinity, &self.spectral, start, &mut seconds, &self.observer)?;
+        let found = cut(&kept.leaves, &affinity, &self.spectral, start, &mut seconds, &self.observer)?;
         kept.last = top.map(|top| (top, found.embedding));
         Ok(found.labels)
     }

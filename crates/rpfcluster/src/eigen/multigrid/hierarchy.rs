@@ -3,7 +3,7 @@
 //! The graph is coarsened until a dense decomposition is cheap. From the coarsest level up, the eigenvectors of each level
 //! are prolonged to the next finer one and refined there by LOBPCG. From random vectors a crowded spectrum needs hundreds
 //! of products, most of them for the smooth shape of the eigenvectors, which a graph of a few thousand aggregates shows as
-//! well. The levels below the graph cost about a third of it. Accuracy does not depend on the hierarchy: residuals on the
+//! well. Each level costs a fraction of the next finer one. Accuracy does not depend on the hierarchy: residuals on the
 //! graph itself decide, and a block that has not converged starts the block Krylov solver.
 
 use rayon::prelude::*;
@@ -98,10 +98,8 @@ fn nested_iteration(
                 let isolated_groups = isolated_groups(level, coarse, width, observer)?;
                 let (request, max_iterations) =
                     if at == 0 { (request, FINE_ITERATIONS) } else { (&rough, COARSE_ITERATIONS) };
-                let refinement =
-                    Refinement { request, max_iterations, isolated_groups: &isolated_groups };
-                let refined =
-                    refine(operator, &mut cycle, &mut vectors, &refinement, &mut random, observer)?;
+                let refinement = Refinement { request, max_iterations, isolated_groups: &isolated_groups };
+                let refined = refine(operator, &mut cycle, &mut vectors, &refinement, &mut random, observer)?;
                 products = refined.products;
                 let values = refined.values;
                 converged = refined.converged.map(|residual| ConvergedValues { values, residual });

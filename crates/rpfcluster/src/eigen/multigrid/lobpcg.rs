@@ -144,7 +144,8 @@ impl Basis {
         self.product(operator, z, &(first..self.used).collect::<Vec<_>>(), observer)?;
         let degrees = operator.degrees();
         scale_rows(&mut z[1][..n * b], b, |i| degrees[i].sqrt());
-        let h = gram(Block::new(&self.v, self.stride, self.used), Block::new(&z[1][..n * b], b, b), observer)?;
+        let h =
+            gram(Block::new(&self.v, self.stride, self.used), Block::new(&z[1][..n * b], b, b), observer)?;
         for i in 0..self.used {
             for j in 0..b {
                 self.t[i * self.stride + first + j] = h[i * b + j];

@@ -2,7 +2,7 @@
 //!
 //! Piecewise constant restriction and prolongation with over-correction (Braess, Computing 55, 1995), a Chebyshev smoother
 //! on the way up, a dense pseudo-inverse on the coarsest level. The cycle preconditions [`lobpcg`](super::lobpcg), so single
-//! precision is enough. Costs 5 products on each level; the levels together have about 4/3 of the graph's pairs.
+//! precision is enough. Costs 5 products on each level.
 
 use rayon::prelude::*;
 
@@ -130,7 +130,8 @@ impl Level<'_> {
     /// Chebyshev iteration on the eigenvalues of `1 - P` from [`SMOOTHED_FROM`] to the upper bound.
     fn smooth(&mut self, b: usize, observer: &dyn Observer) -> Result<()> {
         let length = self.graph.n() * b;
-        let (middle, half) = ((self.upper_bound + SMOOTHED_FROM) / 2.0, (self.upper_bound - SMOOTHED_FROM) / 2.0);
+        let (middle, half) =
+            ((self.upper_bound + SMOOTHED_FROM) / 2.0, (self.upper_bound - SMOOTHED_FROM) / 2.0);
         let (mut alpha, mut beta, mut rho) = (0.0, 1.0 / middle, half / middle);
         self.previous[..length].fill(0.0);
         for _ in 0..SMOOTHING_STEPS {
