@@ -1,6 +1,6 @@
 //! `top-k`: the symmetric k-nearest-neighbour graph of the kernel, weighted by a power of the share of trees.
 //!
-//! Two points have an edge when either is among the k strongest neighbours of the other. Costs O(n k log k).
+//! Two points have an edge when either is among the k strongest neighbours of the other. Costs O(n k log n).
 
 use super::transform::powers;
 use crate::error::Result;

@@ -5,7 +5,7 @@
 
 /// Largest degree of the filter, which bounds the products of one cycle.
 const MAX_DEGREE: usize = 40;
-/// Logarithm of the amplification that the last wanted eigenvector needs over the damped interval.
+/// The last wanted eigenvector is amplified by cosh of this over the damped interval.
 const GAIN: f64 = 2.5;
 /// Logarithm of the largest amplification of eigenvalue 1. Beyond it the other directions are lost in rounding.
 const MAX_GAIN: f64 = 14.0;

@@ -14,7 +14,7 @@ use super::operator::NormalizedAffinity;
 use crate::error::{Error, Result};
 use crate::observe::{Observer, check};
 
-/// Rows from which on a decomposition runs on a thread of its own. Smaller ones take less than [`POLL_INTERVAL`].
+/// Rows above which a decomposition runs on a detached thread. Smaller ones end within a few [`POLL_INTERVAL`]s.
 const DETACHED_ROWS: usize = 400;
 /// Time between two checks for cancellation while a detached decomposition runs.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);

@@ -3,7 +3,7 @@
 //!
 //! SVQB scales the columns to unit length and multiplies the block by the eigenvectors of its Gram matrix. Both steps run
 //! at least twice. Directions that vanish are replaced by random ones, so that an invariant Krylov space does not end the
-//! iteration. Guarantees orthonormality to about 1e-14 for a block of any rank, or returns an error.
+//! iteration. Guarantees orthonormality up to rounding for a block of any rank, or returns an error.
 
 use rayon::prelude::*;
 
@@ -17,7 +17,7 @@ use crate::random::{Purpose, Stream};
 const MAX_PASSES: usize = 12;
 /// Eigenvalues of the scaled Gram matrix below this share of the largest count as zero.
 const RANK_TOLERANCE: f64 = 1e-13;
-/// Largest inner product at the start of the last pass. The pass itself squares it, to below rounding.
+/// Largest inner product at the start of the last pass, which reduces it to rounding.
 const NEARLY_ORTHONORMAL: f64 = 1e-7;
 
 /// A source of random columns. Every call draws from a stream of its own.

@@ -3,7 +3,7 @@
 //! The graph is coarsened until a dense decomposition is cheap. From the coarsest level up, the eigenvectors of each level
 //! are prolonged to the next finer one and refined there by LOBPCG. From random vectors a crowded spectrum needs hundreds
 //! of products, most of them for the smooth shape of the eigenvectors, which a graph of a few thousand aggregates shows as
-//! well. The levels below the graph cost about a third of it. Accuracy does not depend on the hierarchy: residuals on the
+//! well. Each level costs a fraction of the next finer one. Accuracy does not depend on the hierarchy: residuals on the
 //! graph itself decide, and a block that has not converged starts the block Krylov solver.
 
 use rayon::prelude::*;

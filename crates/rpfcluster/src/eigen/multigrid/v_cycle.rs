@@ -2,7 +2,7 @@
 //!
 //! Piecewise constant restriction and prolongation with over-correction (Braess, Computing 55, 1995), a Chebyshev smoother
 //! on the way up, a dense pseudo-inverse on the coarsest level. The cycle preconditions [`lobpcg`](super::lobpcg), so single
-//! precision is enough. Costs 5 products on each level; the levels together have about 4/3 of the graph's pairs.
+//! precision is enough. Costs 5 products on each level.
 
 use rayon::prelude::*;
 
