@@ -1,5 +1,7 @@
 //! The class `Cluster`: a finished clustering, able to place new rows.
 
+use std::sync::Arc;
+
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -18,13 +20,13 @@ use crate::model::{bytes_of, save_to};
 /// A finished clustering.
 #[pyclass(module = "rpfcluster._rpfcluster", frozen)]
 pub struct Cluster {
-    inner: Fitted,
+    inner: Arc<Fitted>,
 }
 
 impl Cluster {
     pub fn new(mut inner: Fitted, threads: Option<usize>) -> Self {
         inner.set_threads(threads);
-        Cluster { inner }
+        Cluster { inner: Arc::new(inner) }
     }
 }
 
@@ -45,7 +47,7 @@ impl Cluster {
         let params = RpfCluster { threads, memory_limit, ..parse(params)? };
         let inner =
             each_width!(table, view => gate(py, progress, |o| params.fit(view.points()?.observed(o))))?;
-        Ok(Cluster { inner })
+        Ok(Cluster { inner: Arc::new(inner) })
     }
 
     /// Clusters the same rows by other settings, without growing again.
@@ -59,7 +61,7 @@ impl Cluster {
         progress: Progress,
     ) -> PyResult<Self> {
         let params = RpfCluster { threads, memory_limit, ..parse(params)? };
-        Ok(Cluster { inner: gate(py, progress, |o| self.inner.refit(&params, o))? })
+        Ok(Cluster { inner: Arc::new(gate(py, progress, |o| self.inner.refit(&params, o))?) })
     }
 
     /// The cluster of each training row, numbered by first appearance.
