@@ -12,10 +12,10 @@ use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches};
 use toml::Value;
 
 use crate::args::Cli;
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Failure, Result};
 
 /// The command line, completed from its configuration file.
-pub fn parse(mut words: Vec<OsString>) -> Outcome<Cli> {
+pub fn parse(mut words: Vec<OsString>) -> Result<Cli> {
     let command = Cli::command();
     if words.iter().any(|w| w.to_string_lossy().starts_with("--config")) {
         complete(&command, &mut words)?;
@@ -29,7 +29,7 @@ fn clap_failure(error: clap::Error) -> Failure {
 }
 
 /// Puts what the file says, and the command line does not, right behind the verb.
-fn complete(command: &Command, words: &mut Vec<OsString>) -> Outcome {
+fn complete(command: &Command, words: &mut Vec<OsString>) -> Result {
     // What is wrong with the command line is said by the second, strict, look at it.
     let Ok(typed) = command.clone().ignore_errors(true).try_get_matches_from(&*words) else { return Ok(()) };
     let Some((verb, typed)) = typed.subcommand() else { return Ok(()) };
@@ -50,7 +50,7 @@ fn complete(command: &Command, words: &mut Vec<OsString>) -> Outcome {
     Ok(())
 }
 
-fn read(path: &Path) -> Outcome<toml::Table> {
+fn read(path: &Path) -> Result<toml::Table> {
     let text = std::fs::read_to_string(path).map_err(|e| {
         let problem = match e.kind() {
             std::io::ErrorKind::NotFound => "no such file".to_string(),
@@ -80,7 +80,7 @@ fn given(typed: &ArgMatches, arg: &Arg, verb: &Command) -> bool {
 }
 
 /// `--key=value` for clap.
-fn word(path: &Path, key: &str, arg: &Arg, value: &Value) -> Outcome<Option<OsString>> {
+fn word(path: &Path, key: &str, arg: &Arg, value: &Value) -> Result<Option<OsString>> {
     let wrong = |expected: &str| {
         let kind = value.type_str();
         Failure::usage(format!("{}: {key} is of type {kind}, but must be {expected}", path.display()))

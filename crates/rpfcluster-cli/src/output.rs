@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use rpfcluster_data::write;
 
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Failure, Result};
 use crate::progress;
 
 /// One sentence on standard error.
@@ -83,22 +83,22 @@ fn closed(error: &io::Error) -> Failure {
 }
 
 /// Text on standard output.
-pub fn print(text: &str) -> Outcome {
+pub fn print(text: &str) -> Result {
     to_stdout(|out| out.write_all(text.as_bytes()))
 }
 
 /// One JSON object on standard output.
-pub fn print_json(object: &serde_json::Value) -> Outcome {
+pub fn print_json(object: &serde_json::Value) -> Result {
     print(&format!("{object:#}\n"))
 }
 
-fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Outcome {
+fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result {
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     write(&mut out).and_then(|()| out.flush()).map_err(|e| closed(&e))
 }
 
 /// To the file, or to standard output when there is none or it is `-`.
-pub fn deliver(target: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Outcome {
+pub fn deliver(target: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result {
     match target {
         Some(path) if path.as_os_str() != "-" => to_file(path, |out| write(out)),
         _ => to_stdout(write),
@@ -106,7 +106,7 @@ pub fn deliver(target: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> io::
 }
 
 /// Writes a file whole or not at all; Ctrl-C ends it and leaves nothing.
-pub fn to_file(path: &Path, write: impl FnOnce(&mut Checked<'_, '_>) -> io::Result<()>) -> Outcome {
+pub fn to_file(path: &Path, write: impl FnOnce(&mut Checked<'_, '_>) -> io::Result<()>) -> Result {
     let _writing = progress::Writing::begin()?;
     let written = write::to_file(path, |out| write(&mut Checked(out)));
     // Whatever the writer made of the error, it was the user who stopped it.

@@ -14,7 +14,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rpfcluster::{Observer, Stage};
 use rpfcluster_reproduce::Step;
 
-use crate::exit::{Failure, INTERRUPTED, Outcome};
+use crate::exit::{Failure, INTERRUPTED, Result};
 use crate::output;
 
 static CANCELLED: AtomicBool = AtomicBool::new(false);
@@ -22,7 +22,7 @@ static STAGES: AtomicUsize = AtomicUsize::new(0);
 static WRITERS: AtomicUsize = AtomicUsize::new(0);
 
 /// Puts our answer to Ctrl-C in place.
-pub fn catch_interrupts() -> Outcome {
+pub fn catch_interrupts() -> Result {
     let set = ctrlc::set_handler(|| {
         let again = CANCELLED.swap(true, Ordering::SeqCst);
         let writing = WRITERS.load(Ordering::SeqCst) > 0;
@@ -47,7 +47,7 @@ pub struct Writing;
 impl Writing {
     /// Begins, unless the user has pressed Ctrl-C already. The counter goes up before the flag is read, and the handler
     /// does it the other way round, so that no file is begun while the program ends.
-    pub fn begin() -> Outcome<Writing> {
+    pub fn begin() -> Result<Writing> {
         WRITERS.fetch_add(1, Ordering::SeqCst);
         let writing = Writing;
         if interrupted() { Err(Failure::Interrupted) } else { Ok(writing) }

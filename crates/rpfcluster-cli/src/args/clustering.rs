@@ -6,7 +6,7 @@ use clap::Args;
 use rpfcluster_data::{ColumnRef, Format};
 
 use super::shared::{DataArgs, ForestArgs, RunArgs, SpectralArgs, column, format};
-use super::values::{Choice, MethodArg, count};
+use super::values::{AutoOr, MethodArg, count};
 
 /// `rpf cluster`.
 #[derive(Debug, Args)]
@@ -25,7 +25,7 @@ Examples:
 pub struct ClusterArgs {
     /// Number of clusters; auto chooses it, by gaps between eigenvalues that two halves of the forest agree on
     #[arg(long, short = 'k', value_name = "K|auto")]
-    pub clusters: Choice<usize>,
+    pub clusters: AutoOr<usize>,
 
     /// The most clusters that -k auto looks at [default: 10]
     #[arg(long, value_name = "K", value_parser = count)]

@@ -6,8 +6,7 @@ use clap::Args;
 use rpfcluster_data::{ColumnRef, Format};
 
 use super::values::{
-    AffinityArg, Choice, DiagonalArg, DirectionArg, MinNode, MissingArg, Size, SolverArg, SplitArg, count,
-    seed,
+    AffinityArg, AutoOr, DiagonalArg, DirectionArg, MissingArg, Size, SolverArg, SplitArg, count, seed,
 };
 
 /// A column must be something.
@@ -59,11 +58,11 @@ pub struct DataArgs {
 pub struct ForestArgs {
     /// Number of trees; cluster: auto doubles it until two halves of the forest agree [default: 200]
     #[arg(long, value_name = "T|auto")]
-    pub trees: Option<Choice<usize>>,
+    pub trees: Option<AutoOr<usize>>,
 
     /// A node with fewer points is a leaf [default: 30; cluster and compare: auto]
     #[arg(long, value_name = "N|auto")]
-    pub min_node: Option<MinNode>,
+    pub min_node: Option<AutoOr<usize>>,
 
     /// Where a node is cut [default: uniform]
     #[arg(long, value_name = "HOW", value_enum)]
@@ -92,19 +91,19 @@ pub struct SpectralArgs {
 
     /// paper: pairs together in a smaller share of the trees are pruned, 0 to 1 [default: auto]
     #[arg(long, value_name = "X|auto")]
-    pub beta1: Option<Choice<f64>>,
+    pub beta1: Option<AutoOr<f64>>,
 
     /// paper: bandwidth of the exponential [default: auto]
     #[arg(long, value_name = "X|auto")]
-    pub beta2: Option<Choice<f64>>,
+    pub beta2: Option<AutoOr<f64>>,
 
     /// top-k: neighbours of each row [default: auto]
     #[arg(long, value_name = "K|auto")]
-    pub top: Option<Choice<usize>>,
+    pub top: Option<AutoOr<usize>>,
 
     /// top-k: edges weigh S to the power P [default: auto]
     #[arg(long, value_name = "P|auto")]
-    pub power: Option<Choice<f64>>,
+    pub power: Option<AutoOr<f64>>,
 
     /// paper: whether a row is similar to itself [default: keep]
     #[arg(long, value_name = "HOW", value_enum)]

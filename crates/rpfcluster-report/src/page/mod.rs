@@ -78,7 +78,11 @@ fn section(id: &str, title: &str, words: &str, body: &str) -> String {
 /// A remark when not all rows are shown.
 fn sampled(shown: usize, report: &Report) -> String {
     let n = report.rows;
-    if shown < n { format!(" ({shown} of {n} rows, evenly spaced within the clusters)") } else { String::new() }
+    if shown < n {
+        format!(" ({shown} of {n} rows, evenly spaced within the clusters)")
+    } else {
+        String::new()
+    }
 }
 
 const NEEDS_SCRIPT: &str = "<noscript><p>This picture needs JavaScript.</p></noscript>";

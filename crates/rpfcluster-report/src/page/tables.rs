@@ -33,7 +33,8 @@ pub fn clusters(report: &Report) -> String {
     let mut table = String::from(
         "<div class=\"wide\"><table class=\"clusters\">\n<thead><tr><th>Cluster<th>Rows<th>Share<th>Typical row",
     );
-    table += if marked { "<th class=\"marks\">Distinguishing columns</tr></thead>\n" } else { "</tr></thead>\n" };
+    table +=
+        if marked { "<th class=\"marks\">Distinguishing columns</tr></thead>\n" } else { "</tr></thead>\n" };
     for (at, cluster) in report.clusters.iter().enumerate().take(SHOWN) {
         let _ = write!(
             table,
@@ -125,7 +126,8 @@ pub fn typical(report: &Report) -> String {
         table += "</tr>\n";
     }
     table += "</table></div>";
-    let mut words = String::from("The row of each cluster that is most similar to the others, with its values.");
+    let mut words =
+        String::from("The row of each cluster that is most similar to the others, with its values.");
     if typical.left_out > 0 {
         let _ = write!(
             words,
@@ -200,7 +202,8 @@ pub fn agreement(agreement: &Agreement) -> String {
 pub fn evidence(report: &Report) -> String {
     let Some(evidence) = &report.evidence else { return String::new() };
     let mut body = String::new();
-    let on = |sample: Option<usize>| sample.map_or(String::new(), |rows| format!(", on a sample of {rows} rows"));
+    let on =
+        |sample: Option<usize>| sample.map_or(String::new(), |rows| format!(", on a sample of {rows} rows"));
     if let Some(k) = &evidence.k {
         let _ = write!(
             body,
