@@ -32,7 +32,7 @@ pub fn grow(session: &Session, table: &Table, params: &ForestParams) -> Result<F
     let (n, trees) = (table.n as u64, params.trees as u64);
     // Four bytes per row and tree for the row numbers; small leaves add up to 24 bytes per row for nodes.
     let needed = n * trees * (4 + 48 / params.min_node as u64);
-    let remedy = "take fewer --trees, fewer rows, or raise --memory-limit";
+    let remedy = "use fewer --trees, fewer rows, or raise --memory-limit";
     session.check_memory(&format!("a forest of {trees} trees over {n} rows"), needed, remedy)?;
     session.clock.time("grow", || {
         with_points!(table, |points| Forest::grow(points.observed(&session.progress), params)
@@ -48,7 +48,7 @@ pub fn fit(session: &Session, table: &Table, params: &RpfCluster) -> Result<Fitt
     };
     let needed = params.memory_needed(table.n, table.d(), width);
     let what = format!("clustering {} rows with {} trees", table.n, params.trees);
-    session.check_memory(&what, needed, "take fewer --trees, fewer rows, or raise --memory-limit")?;
+    session.check_memory(&what, needed, "use fewer --trees, fewer rows, or raise --memory-limit")?;
     let fitted = with_points!(table, |points| params
         .fit(points.observed(&session.progress))
         .map_err(|e| Failure::of_file(&table.source, e)))?;
