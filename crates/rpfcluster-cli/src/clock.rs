@@ -1,23 +1,23 @@
-//! Where the time went and how much memory it took: collected in one place, so that every `--json` says the same.
+//! Times of the stages of a run and memory of the process, for `--json` and the report.
 
 use std::sync::Mutex;
 use std::time::Instant;
 
 use serde_json::{Map, Value};
 
-/// Seconds of each stage, in the order in which they came.
+/// Seconds of each stage, in the order in which stages began.
 pub struct Clock {
     start: Instant,
     stages: Mutex<Vec<(&'static str, f64)>>,
 }
 
 impl Clock {
-    /// Starts the total.
+    /// Starts the clock.
     pub fn new() -> Self {
         Clock { start: Instant::now(), stages: Mutex::new(Vec::new()) }
     }
 
-    /// Does the work and books its time under `stage`; a stage met twice is added up.
+    /// Runs `work` and adds its time to `stage`.
     pub fn time<T>(&self, stage: &'static str, work: impl FnOnce() -> T) -> T {
         let since = Instant::now();
         let done = work();
@@ -25,7 +25,7 @@ impl Clock {
         done
     }
 
-    /// Books seconds that were measured elsewhere.
+    /// Adds seconds to a stage.
     pub fn book(&self, stage: &'static str, seconds: f64) {
         if let Ok(mut stages) = self.stages.lock() {
             match stages.iter_mut().find(|(name, _)| *name == stage) {
@@ -58,19 +58,19 @@ impl Clock {
     }
 }
 
-/// A line `key:  12 kB` of a file of the proc file system, in bytes.
+/// Bytes in a line `key:  12 kB` of a file in /proc.
 fn proc_bytes(path: &str, key: &str) -> Option<u64> {
     let text = std::fs::read_to_string(path).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
     Some(line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()? * 1024)
 }
 
-/// The most memory the process has held; `None` where the system does not say.
+/// Peak resident memory of the process; `None` where the system does not report it.
 pub fn peak_bytes() -> Option<u64> {
     proc_bytes("/proc/self/status", "VmHWM")
 }
 
-/// Memory that can still be had; `None` where the system does not say.
+/// Available memory of the machine; `None` where the system does not report it.
 pub fn available_bytes() -> Option<u64> {
     proc_bytes("/proc/meminfo", "MemAvailable")
 }

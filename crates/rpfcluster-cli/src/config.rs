@@ -1,8 +1,8 @@
-//! From the words of the command line, and the file of `--config`, to [`Cli`].
+//! Parses the command line and the file of `--config` into [`Cli`].
 //!
-//! A key of the file is the long name of an option, and its value goes through clap like one typed: an option is
-//! described once. The command line wins. A key no verb knows is an error; one that only other verbs know is passed over,
-//! so that one file can serve them all.
+//! A key of the file is the long name of an option, and clap parses its value like one on the command line, which takes
+//! precedence. A key that no verb has is an error; a key that only other verbs have is ignored, so that one file can serve
+//! all verbs.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -12,10 +12,10 @@ use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches};
 use toml::Value;
 
 use crate::args::Cli;
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Failure, Result};
 
-/// The command line, completed from its configuration file.
-pub fn parse(mut words: Vec<OsString>) -> Outcome<Cli> {
+/// Parses the command line, completed from its configuration file.
+pub fn parse(mut words: Vec<OsString>) -> Result<Cli> {
     let command = Cli::command();
     if words.iter().any(|w| w.to_string_lossy().starts_with("--config")) {
         complete(&command, &mut words)?;
@@ -28,9 +28,9 @@ fn clap_failure(error: clap::Error) -> Failure {
     Failure::Clap(Box::new(error))
 }
 
-/// Puts what the file says, and the command line does not, right behind the verb.
-fn complete(command: &Command, words: &mut Vec<OsString>) -> Outcome {
-    // What is wrong with the command line is said by the second, strict, look at it.
+/// Inserts the options of the file that the command line does not set after the verb.
+fn complete(command: &Command, words: &mut Vec<OsString>) -> Result {
+    // Errors in the command line are reported by the strict parse that follows.
     let Ok(typed) = command.clone().ignore_errors(true).try_get_matches_from(&*words) else { return Ok(()) };
     let Some((verb, typed)) = typed.subcommand() else { return Ok(()) };
     let Some(path) = typed.try_get_one::<std::path::PathBuf>("config").ok().flatten() else { return Ok(()) };
@@ -50,7 +50,7 @@ fn complete(command: &Command, words: &mut Vec<OsString>) -> Outcome {
     Ok(())
 }
 
-fn read(path: &Path) -> Outcome<toml::Table> {
+fn read(path: &Path) -> Result<toml::Table> {
     let text = std::fs::read_to_string(path).map_err(|e| {
         let problem = match e.kind() {
             std::io::ErrorKind::NotFound => "no such file".to_string(),
@@ -64,23 +64,22 @@ fn read(path: &Path) -> Outcome<toml::Table> {
     })
 }
 
-/// An option that may stand in a file.
+/// An option that a file may set.
 fn option<'a>(verb: &'a Command, long: &str) -> Option<&'a Arg> {
     verb.get_arguments()
         .find(|a| a.get_long() == Some(long) && !["config", "help", "version"].contains(&long))
 }
 
-/// Whether the command line says it, or something that excludes it.
+/// Whether the command line sets the option, or one that conflicts with it.
 fn given(typed: &ArgMatches, arg: &Arg, verb: &Command) -> bool {
-    let said = |arg: &Arg| typed.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine);
-    // clap keeps a conflict on the side it was declared on; it holds for both.
+    let set = |arg: &Arg| typed.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine);
+    // clap stores a conflict on the option that declares it; it applies to both.
     let excludes = |a: &Arg, b: &Arg| verb.get_arg_conflicts_with(a).iter().any(|c| c.get_id() == b.get_id());
-    said(arg)
-        || verb.get_arguments().any(|other| said(other) && (excludes(arg, other) || excludes(other, arg)))
+    set(arg) || verb.get_arguments().any(|other| set(other) && (excludes(arg, other) || excludes(other, arg)))
 }
 
-/// `--key=value` for clap.
-fn word(path: &Path, key: &str, arg: &Arg, value: &Value) -> Outcome<Option<OsString>> {
+/// The option as a word for clap, `--key=value`.
+fn word(path: &Path, key: &str, arg: &Arg, value: &Value) -> Result<Option<OsString>> {
     let wrong = |expected: &str| {
         let kind = value.type_str();
         Failure::usage(format!("{}: {key} is of type {kind}, but must be {expected}", path.display()))
@@ -116,5 +115,9 @@ fn unknown(path: &Path, key: &str, verb: &Command) -> Failure {
         .filter(|long| option(verb, long).is_some())
         .collect();
     known.sort_unstable();
-    Failure::usage(format!("{}: no option is called \"{key}\"; take {}", path.display(), known.join(", ")))
+    Failure::usage(format!(
+        "{}: there is no option \"{key}\"; the options are {}",
+        path.display(),
+        known.join(", ")
+    ))
 }

@@ -1,7 +1,7 @@
-//! How a run ends: 0 done, 1 the data or a file is at fault, 2 the command line is at fault, 130 interrupted.
+//! Exit codes and error messages: 0 success, 1 an error in the data or a file, 2 an error in the command line, 130
+//! interrupted.
 //!
-//! Every error of the libraries becomes one [`Failure`] here, and so does a panic, should there ever be one: the user
-//! sees one sentence and no backtrace.
+//! Every error of the libraries, and a panic, becomes a [`Failure`] here: the user sees one sentence and no backtrace.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -11,36 +11,36 @@ use rpfcluster_data::DataError;
 
 use crate::output;
 
-/// Why a run did not get to its end.
+/// Why a run failed.
 #[derive(Debug)]
 pub enum Failure {
-    /// The data or a file is at fault: exit 1.
+    /// An error in the data or a file: exit 1.
     Data(String),
-    /// The command line is at fault: exit 2.
+    /// An error in the command line: exit 2.
     Usage(String),
-    /// clap has something to show: help, the version, or what it did not understand.
+    /// Help, version or an error of clap.
     Clap(Box<clap::Error>),
     /// Ctrl-C: exit 130.
     Interrupted,
-    /// The reader of our output went away: nobody's fault.
+    /// The reader of the output closed the pipe: exit 0.
     ClosedPipe,
 }
 
-/// What a command returns.
-pub type Outcome<T = ()> = Result<T, Failure>;
+/// The result of a command.
+pub type Result<T = (), E = Failure> = std::result::Result<T, E>;
 
 impl Failure {
-    /// A fault of the data, one sentence.
+    /// An error in the data, one sentence.
     pub fn data(sentence: impl Into<String>) -> Self {
         Failure::Data(sentence.into())
     }
 
-    /// A fault of the command line, one sentence.
+    /// An error in the command line, one sentence.
     pub fn usage(sentence: impl Into<String>) -> Self {
         Failure::Usage(sentence.into())
     }
 
-    /// A library error that concerns this file.
+    /// A library error about this file.
     pub fn of_file(source: &str, error: rpfcluster::Error) -> Self {
         match Failure::from(error) {
             Failure::Data(sentence) => Failure::Data(format!("{source}: {sentence}")),
@@ -68,7 +68,7 @@ impl Failure {
     }
 }
 
-/// 128 and the number of SIGINT, as shells have it.
+/// 128 plus the number of SIGINT, as in shells.
 pub const INTERRUPTED: u8 = 130;
 
 impl From<rpfcluster::Error> for Failure {
@@ -78,6 +78,13 @@ impl From<rpfcluster::Error> for Failure {
             Error::Cancelled => Failure::Interrupted,
             Error::Parameter { name, value, expected } => {
                 Failure::Usage(format!("--{} is {value}, but must be {expected}", name.replace('_', "-")))
+            }
+            Error::DoesNotApply { name, parameter, needs, value } => {
+                let option = name.replace('_', "-");
+                Failure::Usage(format!(
+                    "--{option} applies only to --{parameter} {needs}, but the {parameter} is {value}; leave out \
+                     --{option} or use --{parameter} {needs}"
+                ))
             }
             other => Failure::Data(other.to_string()),
         }
@@ -113,8 +120,8 @@ impl From<rpfcluster_paper::reproduce::Error> for Failure {
     }
 }
 
-/// Runs the command and turns whatever happens into an exit code and at most one sentence.
-pub fn guarded(work: impl FnOnce() -> Outcome) -> ExitCode {
+/// Runs the command; turns every failure and panic into one sentence and an exit code.
+pub fn guarded(work: impl FnOnce() -> Result) -> ExitCode {
     static PLACE: Mutex<String> = Mutex::new(String::new());
     std::panic::set_hook(Box::new(|info| {
         let payload = info.payload();
@@ -132,7 +139,7 @@ pub fn guarded(work: impl FnOnce() -> Outcome) -> ExitCode {
         Err(_) => {
             let place = PLACE.lock().map(|p| p.clone()).unwrap_or_default();
             output::error(&format!(
-                "internal error ({place}); this is a fault of the program, please report it with the command you ran"
+                "internal error ({place}); please report it with the command that you ran"
             ));
             ExitCode::from(1)
         }
@@ -144,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parameters_are_named_as_options() {
+    fn errors_name_the_option_of_a_parameter() {
         let error = rpfcluster::ForestParams { min_node: 1, ..Default::default() }.validate().unwrap_err();
         match Failure::from(error) {
             Failure::Usage(sentence) => {
@@ -155,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_is_exit_one() {
+    fn a_panic_exits_with_code_one() {
         let before = std::panic::take_hook();
         let code = guarded(|| panic!("on purpose"));
         std::panic::set_hook(before);

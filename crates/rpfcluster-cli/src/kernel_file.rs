@@ -1,4 +1,4 @@
-//! A kernel on disk, in the format its name asks for.
+//! Writes a kernel in the format of its file extension.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -6,40 +6,40 @@ use std::path::Path;
 use rpfcluster::SparseKernel;
 use rpfcluster_data::write;
 
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Failure, Result};
 use crate::output;
 
 /// The formats of `rpf kernel`, by extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KernelFormat {
-    /// SciPy's compressed rows.
+    /// SciPy CSR.
     Npz,
     /// Matrix Market, the lower triangle.
     Mtx,
-    /// NumPy, every pair.
+    /// NumPy, dense.
     Npy,
     /// Columns i, j and s.
     Parquet,
 }
 
 impl KernelFormat {
-    /// What the name of the file says.
-    pub fn of(path: &Path) -> Outcome<Self> {
+    /// The format of a file extension.
+    pub fn of(path: &Path) -> Result<Self> {
         match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
             Some("npz") => Ok(KernelFormat::Npz),
             Some("mtx") => Ok(KernelFormat::Mtx),
             Some("npy") => Ok(KernelFormat::Npy),
             Some("parquet") => Ok(KernelFormat::Parquet),
             _ => Err(Failure::usage(format!(
-                "--output {} does not end in a format that holds a kernel; take .npz, .mtx, .npy or .parquet",
+                "--output {} does not name a supported format; use .npz, .mtx, .npy or .parquet",
                 path.display()
             ))),
         }
     }
 }
 
-/// Writes a kernel of n rows and n columns.
-pub fn save(path: &Path, format: KernelFormat, kernel: &SparseKernel) -> Outcome {
+/// Writes an n x n kernel.
+pub fn save(path: &Path, format: KernelFormat, kernel: &SparseKernel) -> Result {
     if format == KernelFormat::Npy {
         return output::to_file(path, |out| dense(out, kernel));
     }
@@ -54,7 +54,7 @@ pub fn save(path: &Path, format: KernelFormat, kernel: &SparseKernel) -> Outcome
     })
 }
 
-/// Row after row, so that the matrix is never in memory.
+/// Writes row by row, so that the dense matrix is never in memory.
 fn dense(out: &mut impl Write, kernel: &SparseKernel) -> io::Result<()> {
     write::npy::<f64>(out, &[], &[kernel.rows, kernel.columns])?;
     let mut row = vec![0u8; kernel.columns * 8];

@@ -1,38 +1,34 @@
-//! Labels as a file: `row,cluster`, or the input's own lines with a column more.
+//! Labels files: writes `row,cluster`, or the lines of the input with a column added; reads classes by row.
 
+use std::collections::HashMap;
 use std::io;
 use std::path::Path;
 
-use rpfcluster_data::{Table, write};
+use rpfcluster_data::{Labels, RowLabels, write};
 
-use crate::exit::Outcome;
+use crate::exit::Result;
 use crate::output;
 
 /// The column that `--append` adds.
 pub const COLUMN: &str = "cluster";
 
-/// Labels of the rows of a table, and where they go.
+/// Labels of the rows of a table and their destination.
 pub struct LabelsFile<'a> {
-    /// File, or standard output when there is none or it is `-`.
+    /// The file; standard output when `None` or `-`.
     pub target: Option<&'a Path>,
     /// The text file to copy, with `--append`.
     pub append_to: Option<&'a Path>,
-    /// Input rows from 1; `None` when there is a label for each.
+    /// The input row of each label, counted from 1; `None` when every row has a label.
     pub rows: Option<&'a [usize]>,
-    /// A cluster for each row.
+    /// The cluster of each row.
     pub labels: &'a [u32],
-    /// How sure each label is, from 0 to 1; for `row,cluster` only.
+    /// The confidence of each label, from 0 to 1; not with `append_to`.
     pub confidence: Option<&'a [f64]>,
 }
 
-impl<'a> LabelsFile<'a> {
-    /// The labels of a table's rows.
-    pub fn of_table(table: &'a Table, labels: &'a [u32], target: Option<&'a Path>) -> Self {
-        LabelsFile { target, append_to: None, rows: table.rows.as_deref(), labels, confidence: None }
-    }
-
-    /// Writes them.
-    pub fn save(&self) -> Outcome {
+impl LabelsFile<'_> {
+    /// Writes the file.
+    pub fn save(&self) -> Result {
         output::deliver(self.target, |mut out| match self.append_to {
             None => write::labels_csv(&mut out, self.rows, self.labels, self.confidence),
             Some(input) => write::append_column(&mut out, input, COLUMN, |row| {
@@ -42,7 +38,7 @@ impl<'a> LabelsFile<'a> {
         })
     }
 
-    /// The label of an input row; a row that was left out has none.
+    /// The label of an input row; `None` for a row that was left out.
     fn label_of(&self, row: usize) -> Option<u32> {
         let at = match self.rows {
             Some(rows) => rows.binary_search(&row).ok()?,
@@ -50,4 +46,17 @@ impl<'a> LabelsFile<'a> {
         };
         self.labels.get(at).copied()
     }
+}
+
+/// The classes of these input rows, counted from 1; `Err` is the first row that has none.
+pub fn classes_of(classes: &RowLabels, rows: impl Iterator<Item = usize>) -> Result<Labels, usize> {
+    let places: Option<HashMap<usize, usize>> =
+        classes.rows.as_ref().map(|rows| rows.iter().enumerate().map(|(at, row)| (*row, at)).collect());
+    let place = |row: usize| match &places {
+        Some(places) => places.get(&row).copied(),
+        None => (row <= classes.labels.codes.len()).then(|| row - 1),
+    };
+    let names: Result<Vec<&str>, usize> =
+        rows.map(|row| place(row).map(|at| classes.labels.name(at)).ok_or(row)).collect();
+    Ok(Labels::from_names(names?))
 }

@@ -1,25 +1,26 @@
-//! The command `rpf`: a door to the library. What was typed is parsed in [`args`], checked in [`resolve`], done by one
-//! file of [`commands`] a verb, and printed by [`output`] alone.
+//! The command `rpf`. [`args`] parses the command line, [`resolve`] checks it, one file of [`commands`] per verb does the
+//! work, and [`output`] alone prints.
 
 mod args;
+mod bars;
 mod clock;
-mod clustered;
+mod command_line;
 mod commands;
 mod config;
-mod engine;
 mod exit;
 mod kernel_file;
 mod labels_file;
+mod library;
+mod load;
 mod model;
+mod outcome;
 mod output;
-mod plot_bars;
 mod progress;
 mod report;
 mod resolve;
 mod session;
 mod summary;
 mod sweep_map;
-mod tried;
 
 fn main() -> std::process::ExitCode {
     exit::guarded(|| {

@@ -1,5 +1,4 @@
-//! Model files of the command: a forest or a whole clustering, and beside it the section `meta` that says from which
-//! columns, prepared how.
+//! Model files of the command: a forest or a clustering, and a section `meta` with the columns and their preparation.
 
 use std::path::Path;
 
@@ -8,33 +7,33 @@ use rpfcluster::{Fitted, Forest, Silent};
 use rpfcluster_data::{Preparation, Table};
 use serde::{Deserialize, Serialize};
 
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Failure, Result};
 use crate::{output, progress};
 
-/// Name of the section.
+/// Name of the section with columns and preparation.
 const META: &str = "meta";
 
-/// What the section `meta` holds, as JSON.
+/// The content of the section `meta`, stored as JSON.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Meta {
     /// Program and version that wrote the file.
     pub written_by: String,
-    /// The column left out as label, as it was named.
+    /// The label column, as it was named.
     pub label: Option<String>,
-    /// Columns, gaps and scales: what new rows go through.
+    /// Columns, missing values and scaling, to be applied to new rows.
     pub preparation: Preparation,
-    /// The 1-based rows of the input that were fitted; `None` when all were.
+    /// The input rows that were fitted, counted from 1; `None` when all were.
     pub rows: Option<Vec<usize>>,
 }
 
 impl Meta {
-    /// What is worth keeping of how a table was made.
+    /// The metadata of a table.
     pub fn new(table: &Table, preparation: Preparation, label: Option<String>) -> Self {
         let written_by = format!("rpf {}", env!("CARGO_PKG_VERSION"));
         Meta { written_by, label, preparation, rows: table.rows.clone() }
     }
 
-    /// The 1-based input row of fitted row `i`.
+    /// The input row, counted from 1, of fitted row `i`.
     pub fn input_row(&self, i: usize) -> usize {
         self.rows.as_ref().and_then(|rows| rows.get(i).copied()).unwrap_or(i + 1)
     }
@@ -48,11 +47,11 @@ enum Held {
 /// A model file, read and checked.
 pub struct Model {
     held: Held,
-    /// Columns and preparation; not there in a file that a program wrote through the library.
+    /// Columns and preparation; `None` in a file written by the library rather than the command.
     pub meta: Option<Meta>,
     /// Names and lengths of the sections.
     pub sections: Vec<(String, usize)>,
-    /// Bytes of the file.
+    /// Size of the file in bytes.
     pub size: usize,
 }
 
@@ -65,7 +64,7 @@ impl Model {
         }
     }
 
-    /// The clustering, when there is one.
+    /// The clustering, if there is one.
     pub fn clustering(&self) -> Option<&Fitted> {
         match &self.held {
             Held::Forest(_) => None,
@@ -73,7 +72,7 @@ impl Model {
         }
     }
 
-    /// The clustering as one's own, when there is one.
+    /// The clustering by value, if there is one.
     pub fn into_fitted(self) -> Option<Fitted> {
         match self.held {
             Held::Forest(_) => None,
@@ -81,54 +80,50 @@ impl Model {
         }
     }
 
-    /// The clustering as one's own, its work on so many threads.
-    pub fn into_clustering(self, path: &Path, threads: Option<usize>) -> Outcome<(Fitted, Meta)> {
+    /// The clustering and its metadata by value; an error for a model without them.
+    pub fn into_clustering(self, path: &Path) -> Result<(Fitted, Meta)> {
         let meta = self.columns(path)?.clone();
         match self.held {
-            Held::Clustering(mut fitted) => {
-                fitted.set_threads(threads);
-                Ok((*fitted, meta))
-            }
+            Held::Clustering(fitted) => Ok((*fitted, meta)),
             Held::Forest(_) => Err(Failure::data(format!(
-                "{}: the model holds a forest but no clustering; make one with rpf cluster --model",
+                "{}: the model contains a forest but no clustering; create one with rpf cluster --model",
                 path.display()
             ))),
         }
     }
 
-    /// Columns and preparation, without which no new table can be read.
-    pub fn columns(&self, path: &Path) -> Outcome<&Meta> {
+    /// The metadata; an error for a model without it.
+    pub fn columns(&self, path: &Path) -> Result<&Meta> {
         self.meta.as_ref().ok_or_else(|| {
             Failure::data(format!(
-                "{}: the model does not say from which columns it was made; make it with --model of rpf cluster \
-                 or rpf kernel",
+                "{}: the model does not name its columns; create it with --model of rpf cluster or rpf kernel",
                 path.display()
             ))
         })
     }
 }
 
-/// Writes a clustering with its columns and preparation.
-pub fn save_clustering(path: &Path, fitted: &Fitted, meta: &Meta) -> Outcome {
+/// Writes a clustering with its metadata.
+pub fn save_clustering(path: &Path, fitted: &Fitted, meta: &Meta) -> Result {
     let meta = encoded(path, meta)?;
     let _writing = progress::Writing::begin()?;
     Ok(fitted.save_with(path, &[(META, &meta)], &Silent)?)
 }
 
-fn encoded(path: &Path, meta: &Meta) -> Outcome<Vec<u8>> {
+fn encoded(path: &Path, meta: &Meta) -> Result<Vec<u8>> {
     serde_json::to_vec(meta).map_err(|e| Failure::data(format!("{}: {e}", path.display())))
 }
 
-/// Writes a forest with its columns and preparation.
-pub fn save(path: &Path, forest: &Forest, meta: &Meta) -> Outcome {
+/// Writes a forest with its metadata.
+pub fn save(path: &Path, forest: &Forest, meta: &Meta) -> Result {
     let meta = encoded(path, meta)?;
     output::to_file(path, |out| {
         forest.write_with(out, &[(META, &meta)], &Silent).map_err(|e| std::io::Error::other(e.to_string()))
     })
 }
 
-/// Reads a model file; what is wrong with it is said in one sentence that names it.
-pub fn load(path: &Path) -> Outcome<Model> {
+/// Reads and checks a model file.
+pub fn load(path: &Path) -> Result<Model> {
     let name = path.display().to_string();
     let bytes = std::fs::read(path).map_err(|e| {
         let problem = match e.kind() {

@@ -1,7 +1,7 @@
-//! The only file that prints. Results go to standard output or to the file of `-o`; notes, hints and errors to standard
-//! error, one line each. A closed pipe ends the run without a word; files are written whole or not at all.
+//! The only file that prints. Results go to standard output or to the file of `-o`; notes, hints and errors go to standard
+//! error, one line each. A closed pipe ends the run silently; files are written whole or not at all.
 
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "this is the one file that may")]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the only file that prints")]
 
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -9,21 +9,21 @@ use std::process::ExitCode;
 
 use rpfcluster_data::write;
 
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Failure, Result};
 use crate::progress;
 
 /// One sentence on standard error.
 pub fn error(sentence: &str) {
-    // Nobody is left to tell when standard error is closed too.
+    // A closed standard error leaves no way to report anything.
     let _ = writeln!(io::stderr().lock(), "rpf: {}", one_line(sentence));
 }
 
-/// What the user may like to know; the caller has looked at `--quiet`.
+/// A note or hint; the caller checks `--quiet`.
 pub fn note(sentence: &str) {
     error(sentence);
 }
 
-/// Lines for people on standard error, as they are.
+/// Text on standard error, unchanged.
 pub fn summary(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
@@ -32,12 +32,12 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Help and version as clap lays them out; what it did not understand as one sentence.
+/// Prints help and version as clap formats them, and its errors as one sentence.
 pub fn clap(error: &clap::Error) -> ExitCode {
     use clap::error::ErrorKind;
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            // A closed pipe is no error.
+            // A closed pipe is not an error.
             let _ = error.print();
             ExitCode::SUCCESS
         }
@@ -52,7 +52,7 @@ pub fn clap(error: &clap::Error) -> ExitCode {
     }
 }
 
-/// clap's paragraphs in one sentence: what is wrong, what would do, where to read on.
+/// The paragraphs of a clap error in one sentence.
 fn sentence(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let mut paragraphs = text.split("\n\n");
@@ -67,13 +67,13 @@ fn sentence(error: &clap::Error) -> String {
             sentence.push_str(tip);
         } else if let Some(usage) = line.strip_prefix("Usage: ") {
             let verb: Vec<&str> = usage.split(' ').take_while(|w| !w.starts_with(['[', '<', '-'])).collect();
-            sentence.push_str(&format!("; {} --help says more", verb.join(" ")));
+            sentence.push_str(&format!("; see {} --help", verb.join(" ")));
         }
     }
     sentence
 }
 
-/// A failed write to standard output.
+/// The failure of a write to standard output.
 fn closed(error: &io::Error) -> Failure {
     if error.kind() == io::ErrorKind::BrokenPipe {
         Failure::ClosedPipe
@@ -83,40 +83,40 @@ fn closed(error: &io::Error) -> Failure {
 }
 
 /// Text on standard output.
-pub fn print(text: &str) -> Outcome {
+pub fn print(text: &str) -> Result {
     to_stdout(|out| out.write_all(text.as_bytes()))
 }
 
 /// One JSON object on standard output.
-pub fn print_json(object: &serde_json::Value) -> Outcome {
+pub fn print_json(object: &serde_json::Value) -> Result {
     print(&format!("{object:#}\n"))
 }
 
-fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Outcome {
+fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result {
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     write(&mut out).and_then(|()| out.flush()).map_err(|e| closed(&e))
 }
 
-/// To the file, or to standard output when there is none or it is `-`.
-pub fn deliver(target: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Outcome {
+/// Writes to a file, or to standard output when there is none or it is `-`.
+pub fn deliver(target: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result {
     match target {
         Some(path) if path.as_os_str() != "-" => to_file(path, |out| write(out)),
         _ => to_stdout(write),
     }
 }
 
-/// Writes a file whole or not at all; Ctrl-C ends it and leaves nothing.
-pub fn to_file(path: &Path, write: impl FnOnce(&mut Checked<'_, '_>) -> io::Result<()>) -> Outcome {
+/// Writes a file whole or not at all, also when interrupted.
+pub fn to_file(path: &Path, write: impl FnOnce(&mut Checked<'_, '_>) -> io::Result<()>) -> Result {
     let _writing = progress::Writing::begin()?;
     let written = write::to_file(path, |out| write(&mut Checked(out)));
-    // Whatever the writer made of the error, it was the user who stopped it.
+    // The error of the writer is a consequence of the interruption.
     if progress::interrupted() {
         return Err(Failure::Interrupted);
     }
     Ok(written?)
 }
 
-/// A file being written, which notices Ctrl-C between two pieces.
+/// A file being written; writes fail after Ctrl-C.
 pub struct Checked<'a, 'b>(&'a mut write::Output<'b>);
 
 impl Write for Checked<'_, '_> {
@@ -138,7 +138,7 @@ impl Seek for Checked<'_, '_> {
     }
 }
 
-/// Columns of text, the first to the left, the others to the right.
+/// Aligned columns of text: the first to the left, the others to the right.
 pub fn columns(rows: &[Vec<String>]) -> String {
     let width = |column: usize| {
         rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
@@ -160,7 +160,7 @@ pub fn columns(rows: &[Vec<String>]) -> String {
     text
 }
 
-/// A number of bytes for people.
+/// A number of bytes with a unit.
 pub fn size(bytes: u64) -> String {
     let mut value = bytes as f64;
     for unit in ["bytes", "kB", "MB", "GB"] {
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_and_columns() {
+    fn sizes_have_units_and_columns_are_aligned() {
         assert_eq!(size(999), "999 bytes");
         assert_eq!(size(80_000_000_000), "80.0 GB");
         assert_eq!(size(8_000_000_000_000), "8.0 TB");

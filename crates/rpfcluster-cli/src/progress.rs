@@ -1,8 +1,8 @@
-//! What long work tells the user, and how the user stops it.
+//! Progress bars and Ctrl-C.
 //!
-//! Bars are drawn on standard error when it is a terminal; `--verbose` writes a line for each stage done. Ctrl-C sets a
-//! flag that the library looks at between two pieces of work and writers between two blocks; where neither is under
-//! way there is nothing to clean, and the program ends at once.
+//! Bars are drawn on standard error if it is a terminal; `--verbose` prints a line per finished stage. Ctrl-C sets a flag
+//! that the library checks between units of work and writers between blocks. When neither is active the program exits at
+//! once.
 
 use std::collections::HashMap;
 use std::io::IsTerminal;
@@ -14,26 +14,26 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rpfcluster::{Observer, Stage};
 use rpfcluster_paper::reproduce::Step;
 
-use crate::exit::{Failure, INTERRUPTED, Outcome};
+use crate::exit::{Failure, INTERRUPTED, Result};
 use crate::output;
 
 static CANCELLED: AtomicBool = AtomicBool::new(false);
 static STAGES: AtomicUsize = AtomicUsize::new(0);
 static WRITERS: AtomicUsize = AtomicUsize::new(0);
 
-/// Puts our answer to Ctrl-C in place.
-pub fn catch_interrupts() -> Outcome {
+/// Installs the handler for Ctrl-C.
+pub fn catch_interrupts() -> Result {
     let set = ctrlc::set_handler(|| {
         let again = CANCELLED.swap(true, Ordering::SeqCst);
         let writing = WRITERS.load(Ordering::SeqCst) > 0;
         let working = STAGES.load(Ordering::SeqCst) > 0;
-        // A stage looks at the flag soon; pressed a second time, it is not waited for.
+        // A stage checks the flag soon; a second Ctrl-C does not wait for it.
         if !writing && (again || !working) {
             output::error("interrupted; no partial file is left");
             std::process::exit(i32::from(INTERRUPTED));
         }
     });
-    set.map_err(|e| Failure::data(format!("the system refused a handler for Ctrl-C: {e}")))
+    set.map_err(|e| Failure::data(format!("the handler for Ctrl-C cannot be installed: {e}")))
 }
 
 /// Whether the user pressed Ctrl-C.
@@ -41,13 +41,13 @@ pub fn interrupted() -> bool {
     CANCELLED.load(Ordering::SeqCst)
 }
 
-/// A file is being written: Ctrl-C waits until its temporary file is gone.
+/// Exists while a file is written; Ctrl-C then waits until the temporary file is removed.
 pub struct Writing;
 
 impl Writing {
-    /// Begins, unless the user has pressed Ctrl-C already. The counter goes up before the flag is read, and the handler
-    /// does it the other way round, so that no file is begun while the program ends.
-    pub fn begin() -> Outcome<Writing> {
+    /// Begins unless Ctrl-C was pressed. The counter is raised before the flag is read, and the handler sets the flag
+    /// before it reads the counter, so no file is begun while the program exits.
+    pub fn begin() -> Result<Writing> {
         WRITERS.fetch_add(1, Ordering::SeqCst);
         let writing = Writing;
         if interrupted() { Err(Failure::Interrupted) } else { Ok(writing) }
@@ -60,7 +60,7 @@ impl Drop for Writing {
     }
 }
 
-/// The observer every command passes to the library.
+/// The observer that commands pass to the library.
 pub struct Progress {
     bars: bool,
     lines: bool,
@@ -74,7 +74,7 @@ struct Running {
 }
 
 impl Progress {
-    /// As `--quiet` and `--verbose` and the terminal have it.
+    /// Bars on a terminal unless `--quiet`, lines with `--verbose`.
     pub fn new(quiet: bool, verbose: bool) -> Self {
         let terminal = std::io::stderr().is_terminal();
         Progress { bars: terminal && !quiet, lines: verbose, running: Mutex::new(HashMap::new()) }
@@ -98,7 +98,7 @@ impl Observer for Progress {
     }
 
     fn advance(&self, stage: Stage, units: u64) {
-        // Without bars nothing would be shown: spare the threads the lock.
+        // Nothing to show without bars: avoid the lock.
         if !self.bars {
             return;
         }
@@ -127,14 +127,14 @@ impl Observer for Progress {
     }
 }
 
-/// The observer of a run of many pieces: one bar for all of them, with the time left, instead of one for each stage.
+/// The observer of `rpf reproduce`: one bar for all steps, with the time left.
 pub struct Steps {
     bar: Option<ProgressBar>,
     lines: bool,
 }
 
 impl Steps {
-    /// As `--quiet` and `--verbose` and the terminal have it. From here on Ctrl-C waits for the piece under way.
+    /// A bar on a terminal unless `--quiet`, lines with `--verbose`. Ctrl-C then waits for the current step.
     pub fn new(quiet: bool, verbose: bool) -> Self {
         STAGES.fetch_add(1, Ordering::SeqCst);
         let bar = (std::io::stderr().is_terminal() && !quiet).then(|| {
@@ -177,7 +177,7 @@ impl rpfcluster_paper::reproduce::Progress for Steps {
     }
 }
 
-/// A time for people.
+/// A duration with a unit.
 fn span(seconds: f64) -> String {
     match seconds.round() as u64 {
         s @ 0..60 => format!("{s} s"),

@@ -1,4 +1,5 @@
-//! From what was typed to checked parameters: defaults put in, ranges checked, outputs looked at before any work is done.
+//! Turns parsed arguments into checked parameters: fills in defaults, checks ranges, and checks that outputs can be written
+//! before any work begins.
 
 use std::path::Path;
 
@@ -6,18 +7,18 @@ use rpfcluster::spectral::SpectralParams;
 use rpfcluster::{AffinityKind, ForestParams, RpfCluster};
 use rpfcluster_data::{Format, Missing, Prepare, ReadOptions, Standardize};
 
-use crate::args::{Choice, ClusterArgs, DataArgs, ForestArgs, MinNode, SolverArg, SpectralArgs};
-use crate::exit::{Failure, Outcome};
+use crate::args::{AutoOr, ClusterArgs, DataArgs, ForestArgs, SpectralArgs};
+use crate::exit::{Failure, Result};
 
-/// The forest's parameters.
-pub fn forest(args: &ForestArgs) -> Outcome<ForestParams> {
+/// The parameters of a forest.
+pub fn forest(args: &ForestArgs) -> Result<ForestParams> {
     let default = ForestParams::default();
     let min_node = match args.min_node {
         None => default.min_node,
-        Some(MinNode::Fixed(n)) => n,
-        Some(MinNode::Auto) => {
+        Some(AutoOr::Value(n)) => n,
+        Some(AutoOr::Auto) => {
             return Err(Failure::usage(
-                "--min-node auto is chosen by clustering; give a number here, such as 30",
+                "--min-node auto needs a clustering to choose by; give a number here, such as 30",
             ));
         }
     };
@@ -33,43 +34,45 @@ pub fn forest(args: &ForestArgs) -> Outcome<ForestParams> {
     Ok(params)
 }
 
-/// The number of trees where it is not chosen.
-fn fixed_trees(args: &ForestArgs) -> Outcome<usize> {
+/// The number of trees for commands that cannot choose it.
+fn fixed_trees(args: &ForestArgs) -> Result<usize> {
     match args.trees {
         None => Ok(ForestParams::default().trees),
-        Some(Choice::Given(trees)) => Ok(trees),
-        Some(Choice::Auto) => {
-            Err(Failure::usage("--trees auto is chosen by rpf cluster; give a number here, such as 200"))
+        Some(AutoOr::Value(trees)) => Ok(trees),
+        Some(AutoOr::Auto) => {
+            Err(Failure::usage("--trees auto is for rpf cluster only; give a number here, such as 200"))
         }
     }
 }
 
-/// The most trees that `--trees auto` grows.
+/// The largest forest that `--trees auto` grows: five doublings from 50 trees.
 const MAX_TREES: usize = 1600;
 
-/// The most clusters that `-k auto` looks at when nothing is said.
+/// The default of `--max-k`.
 const MAX_K: usize = 10;
 
-/// The number of clusters of `rpf cluster`, or the most there may be when it is to be chosen.
+/// The number of clusters, or the range to choose it from.
 pub enum Clusters {
-    /// As given.
+    /// Exactly this many.
     Fixed(usize),
-    /// From 1 to this many.
+    /// Chosen from 1 to this many.
     UpTo(usize),
 }
 
-/// What was said about the number of clusters.
-pub fn clusters(args: &ClusterArgs) -> Outcome<Clusters> {
-    let Some(k) = args.clusters.given() else {
+/// The number of clusters that `-k` and `--max-k` ask for.
+pub fn clusters(args: &ClusterArgs) -> Result<Clusters> {
+    let Some(k) = args.clusters.value() else {
         if args.spectral.precomputed {
             return Err(Failure::usage(
-                "-k auto compares forests, but --precomputed grows none; give the number of clusters, such as -k 3",
+                "-k auto needs a forest, but --precomputed grows none; give the number of clusters, such as -k 3",
             ));
         }
         return Ok(Clusters::UpTo(args.max_k.unwrap_or(MAX_K)));
     };
     if args.max_k.is_some() {
-        return Err(Failure::usage(format!("--max-k is for -k auto, but -k is {k}; leave one of them out")));
+        return Err(Failure::usage(format!(
+            "--max-k applies only to -k auto, but -k is {k}; leave one of them out"
+        )));
     }
     if k < 1 {
         return Err(Failure::usage("-k is 0, but must be at least 1"));
@@ -77,8 +80,8 @@ pub fn clusters(args: &ClusterArgs) -> Outcome<Clusters> {
     Ok(Clusters::Fixed(k))
 }
 
-/// The whole walk's parameters.
-pub fn walk(forest: &ForestArgs, spectral: &SpectralArgs, clusters: &Clusters) -> Outcome<RpfCluster> {
+/// The parameters of a clustering; the library refuses those that do not apply.
+pub fn pipeline(forest: &ForestArgs, spectral: &SpectralArgs, clusters: &Clusters) -> Result<RpfCluster> {
     let default = RpfCluster::default();
     let (k, max_k) = match *clusters {
         Clusters::Fixed(k) => (k, None),
@@ -89,112 +92,72 @@ pub fn walk(forest: &ForestArgs, spectral: &SpectralArgs, clusters: &Clusters) -
         max_k,
         trees: fixed_trees(forest)?,
         min_node: match forest.min_node {
-            Some(MinNode::Fixed(n)) => Some(n),
-            Some(MinNode::Auto) | None => None,
+            Some(AutoOr::Value(n)) => Some(n),
+            Some(AutoOr::Auto) | None => None,
         },
         split: forest.split.map_or(default.split, Into::into),
         direction: forest.direction.map_or(default.direction, Into::into),
         candidates: forest.candidates.unwrap_or(default.candidates),
-        affinity: spectral.affinity.map_or_else(|| named(spectral), Into::into),
-        beta1: spectral.beta1.and_then(|b| b.given()),
-        beta2: spectral.beta2.and_then(|b| b.given()),
+        affinity: spectral.affinity.map_or_else(|| implied(spectral), Into::into),
+        beta1: spectral.beta1.and_then(|b| b.value()),
+        beta2: spectral.beta2.and_then(|b| b.value()),
         diagonal: spectral.diagonal.map_or(default.diagonal, Into::into),
-        top: spectral.top.and_then(|t| t.given()),
-        power: spectral.power.and_then(|p| p.given()),
+        top: spectral.top.and_then(|t| t.value()),
+        power: spectral.power.and_then(|p| p.value()),
         solver: spectral.solver.map_or(default.solver, Into::into),
         landmarks: spectral.landmarks.unwrap_or(default.landmarks),
         seed: forest.seed.unwrap_or(default.seed),
         ..default
     };
     params.validate()?;
-    belongs(spectral, &params)?;
     Ok(params)
 }
 
-/// As [`walk`], for the verb that may be left to choose the number of trees.
-pub fn open_walk(forest: &ForestArgs, spectral: &SpectralArgs, clusters: &Clusters) -> Outcome<RpfCluster> {
-    let Some(Choice::Auto) = forest.trees else { return walk(forest, spectral, clusters) };
+/// As [`pipeline`], for `rpf cluster`, which can choose the number of trees.
+pub fn pipeline_with_open_trees(
+    forest: &ForestArgs,
+    spectral: &SpectralArgs,
+    clusters: &Clusters,
+) -> Result<RpfCluster> {
+    let Some(AutoOr::Auto) = forest.trees else { return pipeline(forest, spectral, clusters) };
     let rest = ForestArgs { trees: None, ..forest.clone() };
-    Ok(RpfCluster { max_trees: Some(MAX_TREES), ..walk(&rest, spectral, clusters)? })
+    Ok(RpfCluster { max_trees: Some(MAX_TREES), ..pipeline(&rest, spectral, clusters)? })
 }
 
-/// A number that belongs to one affinity names it.
-fn named(args: &SpectralArgs) -> Option<AffinityKind> {
-    let paper = [args.beta1, args.beta2].iter().flatten().any(|b| b.given().is_some());
+/// The affinity that the options imply: one that belongs to a single affinity selects it.
+fn implied(args: &SpectralArgs) -> Option<AffinityKind> {
+    let paper = [args.beta1, args.beta2].iter().flatten().any(|b| b.value().is_some());
     if paper || args.diagonal.is_some() {
         return Some(AffinityKind::Paper);
     }
     let top_k =
-        args.top.is_some_and(|t| t.given().is_some()) || args.power.is_some_and(|p| p.given().is_some());
+        args.top.is_some_and(|t| t.value().is_some()) || args.power.is_some_and(|p| p.value().is_some());
     top_k.then_some(AffinityKind::TopK)
 }
 
-/// Refuses numbers of an affinity other than the one that will be cut: they would be passed over in silence.
-fn belongs(args: &SpectralArgs, params: &RpfCluster) -> Outcome {
-    let kind = params.fixed_affinity().kind();
-    let numbers = [
-        ("--beta1", params.beta1.is_some(), AffinityKind::Paper),
-        ("--beta2", params.beta2.is_some(), AffinityKind::Paper),
-        ("--diagonal", args.diagonal.is_some(), AffinityKind::Paper),
-        ("--top", params.top.is_some(), AffinityKind::TopK),
-        ("--power", params.power.is_some(), AffinityKind::TopK),
-    ];
-    if let Some((option, _, of)) = numbers.iter().find(|(_, given, of)| *given && *of != kind) {
-        let (of, kind) = (word(of)?, word(&kind)?);
-        return Err(Failure::usage(format!(
-            "{option} belongs to --affinity {of}, but the affinity is {kind}; leave it out or take --affinity {of}"
-        )));
-    }
-    landmarks(args)
+/// The parameters of the spectral step alone, for a similarity matrix.
+pub fn matrix(forest: &ForestArgs, spectral: &SpectralArgs, k: usize) -> Result<SpectralParams> {
+    let params = pipeline(forest, spectral, &Clusters::Fixed(k))?;
+    Ok(params.spectral_params(params.method.unwrap_or_default()))
 }
 
-fn landmarks(args: &SpectralArgs) -> Outcome {
-    if args.landmarks.is_some() && args.solver != Some(SolverArg::Nystrom) {
-        return Err(Failure::usage(
-            "--landmarks belongs to --solver nystrom; leave it out or take that solver",
-        ));
-    }
-    Ok(())
-}
-
-/// The name a value has in JSON and on the command line.
-pub fn word(value: &impl serde::Serialize) -> Outcome<String> {
-    let value = serde_json::to_value(value).map_err(|e| Failure::data(e.to_string()))?;
-    Ok(value.as_str().unwrap_or_default().to_string())
-}
-
-/// The spectral step's parameters alone, for a similarity matrix.
-pub fn matrix(forest: &ForestArgs, spectral: &SpectralArgs, k: usize) -> Outcome<SpectralParams> {
-    landmarks(spectral)?;
-    let default = SpectralParams::default();
-    let params = SpectralParams {
-        k,
-        solver: spectral.solver.map_or(default.solver, Into::into),
-        landmarks: spectral.landmarks.unwrap_or(default.landmarks),
-        seed: forest.seed.unwrap_or(default.seed),
-        ..default
-    };
-    params.validate()?;
-    Ok(params)
-}
-
-/// `--append` copies a text file that can be read a second time.
-pub fn appendable(data: &Path) -> Outcome {
+/// Refuses `--append` for input that cannot be copied: standard input and binary files.
+pub fn appendable(data: &Path) -> Result {
     if data.as_os_str() == "-" {
         return Err(Failure::usage(
-            "--append copies the rows of a file, but DATA is standard input; leave it out or name a file",
+            "--append copies the lines of a file, but DATA is standard input; leave it out or name a file",
         ));
     }
     if Format::from_path(data).is_some_and(|format| format != Format::Text) {
         return Err(Failure::usage(format!(
-            "--append adds a column to text files only, but DATA is {}; leave it out to get row,cluster",
+            "--append works with text files only, but DATA is {}; leave it out to write row,cluster",
             data.display()
         )));
     }
     Ok(())
 }
 
-/// How the table is made from its file.
+/// How columns are selected, scaled and checked.
 pub fn prepare(args: &DataArgs) -> Prepare {
     let standardize = match args.standardize.as_slice() {
         [] => Standardize::None,
@@ -217,7 +180,7 @@ pub fn reading(args: &DataArgs) -> ReadOptions {
 }
 
 /// A share from 0 to 1.
-pub fn share(option: &str, value: f64) -> Outcome<f64> {
+pub fn share(option: &str, value: f64) -> Result<f64> {
     if (0.0..=1.0).contains(&value) {
         Ok(value)
     } else {
@@ -225,13 +188,13 @@ pub fn share(option: &str, value: f64) -> Outcome<f64> {
     }
 }
 
-/// A count of at least one.
-pub fn positive(option: &str, value: usize) -> Outcome<usize> {
+/// Refuses 0.
+pub fn positive(option: &str, value: usize) -> Result<usize> {
     if value >= 1 { Ok(value) } else { Err(Failure::usage(format!("{option} is 0, but must be at least 1"))) }
 }
 
-/// Looks whether files can be written there before an hour is spent on what would be in them.
-pub fn outputs(input: &Path, targets: &[(&str, Option<&Path>)]) -> Outcome {
+/// Checks that the output files can be written, are distinct, and are not the input.
+pub fn outputs(input: &Path, targets: &[(&str, Option<&Path>)]) -> Result {
     let mut seen: Vec<(&str, std::path::PathBuf)> = vec![("DATA", same(input))];
     for (option, target) in targets {
         let Some(path) = target.filter(|p| p.as_os_str() != "-") else { continue };
@@ -243,7 +206,7 @@ pub fn outputs(input: &Path, targets: &[(&str, Option<&Path>)]) -> Outcome {
         let real = same(path);
         if let Some((other, _)) = seen.iter().find(|(_, p)| *p == real) {
             return Err(Failure::usage(format!(
-                "{option} and {other} are the same file, {}; give another name",
+                "{option} and {other} are the same file, {}; use different names",
                 path.display()
             )));
         }
@@ -257,7 +220,7 @@ pub fn outputs(input: &Path, targets: &[(&str, Option<&Path>)]) -> Outcome {
         if !folder.is_dir() {
             return Err(failed(&format!("there is no folder {}", folder.display())));
         }
-        // A file that is gone again at once: the one sure sign that another can be made.
+        // Creating a temporary file is the only reliable test.
         if let Err(e) = tempfile::tempfile_in(&folder) {
             return Err(failed(&format!("cannot be written: {}", e.kind())));
         }
@@ -266,7 +229,7 @@ pub fn outputs(input: &Path, targets: &[(&str, Option<&Path>)]) -> Outcome {
     Ok(())
 }
 
-/// One name for one file, however it was written.
+/// The canonical path, so that one file has one name.
 fn same(path: &Path) -> std::path::PathBuf {
     std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
 }

@@ -1,14 +1,24 @@
-//! What every command carries through its run: how much it says, whom it asks to stop, where the time went, how many
-//! threads and how much memory it may use.
+//! The state of a run: verbosity, progress and cancellation, times, the thread pool and the memory limit.
 
-use rpfcluster::{ForestParams, thread_pool};
-use serde_json::{Map, Value, json};
+use rpfcluster::thread_pool;
+use serde_json::{Map, Value};
 
 use crate::args::RunArgs;
 use crate::clock::{Clock, available_bytes, peak_bytes};
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Failure, Result};
 use crate::output;
 use crate::progress::Progress;
+
+/// The size of a problem.
+#[derive(Debug, Clone, Copy)]
+pub struct Size {
+    /// Number of rows.
+    pub n: usize,
+    /// Number of features.
+    pub d: usize,
+    /// Number of clusters, where it is a parameter.
+    pub k: Option<usize>,
+}
 
 /// One run of a command.
 pub struct Session {
@@ -16,14 +26,14 @@ pub struct Session {
     verbose: bool,
     threads: Option<usize>,
     limit: Option<u64>,
-    /// Bars, lines and Ctrl-C.
+    /// Progress and Ctrl-C.
     pub progress: Progress,
     /// Seconds of each stage.
     pub clock: Clock,
 }
 
 impl Session {
-    /// As the run options have it.
+    /// Applies the run options.
     pub fn new(run: &RunArgs) -> Self {
         Session {
             quiet: run.quiet,
@@ -35,46 +45,47 @@ impl Session {
         }
     }
 
-    /// Does the work on the threads asked for.
-    pub fn on_threads<T: Send>(&self, work: impl FnOnce() -> Outcome<T> + Send) -> Outcome<T> {
+    /// Runs `work` in a pool of `--threads` threads. The library uses the same pool when its own `threads` is `None`.
+    pub fn on_threads<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
         thread_pool::in_pool(self.threads, work)?
     }
 
-    /// Threads asked for; `None` is one per core.
+    /// The value of `--threads`; `None` is one per core.
     pub fn threads(&self) -> Option<usize> {
         self.threads
     }
 
-    /// Lines that sum up what came out; silent with `--quiet`.
-    pub fn summary(&self, text: &str) {
+    /// Prints a summary on standard error; with `--quiet` it is not even made.
+    pub fn summary(&self, text: impl FnOnce() -> Result<String>) -> Result {
         if !self.quiet {
-            output::summary(text);
+            output::summary(&text()?);
         }
+        Ok(())
     }
 
-    /// What the user may like to know; silent with `--quiet`.
+    /// A note or hint on standard error; silent with `--quiet`.
     pub fn note(&self, sentence: &str) {
         if !self.quiet {
             output::note(sentence);
         }
     }
 
-    /// Of interest with `--verbose` only.
+    /// A note for `--verbose` only.
     pub fn detail(&self, sentence: &str) {
         if self.verbose {
             output::note(sentence);
         }
     }
 
-    /// Tables of interest with `--verbose` only, as they are.
-    pub fn details(&self, text: &str) {
+    /// Tables for `--verbose` only.
+    pub fn details(&self, text: impl FnOnce() -> String) {
         if self.verbose {
-            output::summary(text);
+            output::summary(&text());
         }
     }
 
-    /// Refuses what would not fit: `--memory-limit`, or what the machine has free.
-    pub fn check_memory(&self, what: &str, needed: u64, remedy: &str) -> Outcome {
+    /// Refuses work that needs more memory than `--memory-limit`, or than the machine has free.
+    pub fn check_memory(&self, what: &str, needed: u64, remedy: &str) -> Result {
         let (limit, whose) = match (self.limit, available_bytes()) {
             (Some(limit), _) => (limit, "--memory-limit allows"),
             (None, Some(free)) => (free, "the machine has free"),
@@ -84,46 +95,29 @@ impl Session {
             return Ok(());
         }
         Err(Failure::data(format!(
-            "{what} would take about {}, and {whose} {}; {remedy}",
+            "{what} needs about {} of memory, but {whose} {}; {remedy}",
             output::size(needed),
             output::size(limit)
         )))
     }
 
-    /// The head of every `--json` object.
-    pub fn head(&self, command: &str, n: usize, d: usize, params: &ForestParams) -> Map<String, Value> {
+    /// The first members of a `--json` object.
+    pub fn head(&self, command: &str, size: Size, seed: u64, params: Value) -> Map<String, Value> {
         let mut object = Map::new();
         object.insert("command".into(), command.into());
         object.insert("version".into(), env!("CARGO_PKG_VERSION").into());
-        object.insert("n".into(), n.into());
-        object.insert("d".into(), d.into());
-        object.insert("seed".into(), params.seed.into());
-        object.insert("params".into(), json!(params));
-        object
-    }
-
-    /// The head of a clustering of rows into `k` that is not a [`crate::clustered::Clustered`].
-    pub fn head_of(
-        &self,
-        command: &str,
-        size: (usize, usize, usize),
-        seed: u64,
-        params: Value,
-    ) -> Map<String, Value> {
-        let (n, d, k) = size;
-        let mut object = Map::new();
-        object.insert("command".into(), command.into());
-        object.insert("version".into(), env!("CARGO_PKG_VERSION").into());
-        object.insert("n".into(), n.into());
-        object.insert("d".into(), d.into());
-        object.insert("k".into(), k.into());
+        object.insert("n".into(), size.n.into());
+        object.insert("d".into(), size.d.into());
+        if let Some(k) = size.k {
+            object.insert("k".into(), k.into());
+        }
         object.insert("seed".into(), seed.into());
         object.insert("params".into(), params);
         object
     }
 
-    /// The tail of every `--json` object; prints it.
-    pub fn finish_json(&self, mut object: Map<String, Value>) -> Outcome {
+    /// Adds times and memory to a `--json` object and prints it.
+    pub fn finish_json(&self, mut object: Map<String, Value>) -> Result {
         object.insert("seconds".into(), self.clock.seconds());
         object.insert("peak_bytes".into(), peak_bytes().into());
         output::print_json(&Value::Object(object))

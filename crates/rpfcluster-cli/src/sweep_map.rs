@@ -1,5 +1,4 @@
-//! A search over thresholds and bandwidths as the map that is drawn of it: from the search itself, or from what
-//! `rpf sweep --json` printed.
+//! The map of a sweep over thresholds and bandwidths, from its result or from the output of `rpf sweep --json`.
 
 use rpfcluster::metrics::Scores;
 use rpfcluster_paper::sweep::SweepResult;
@@ -7,7 +6,7 @@ use rpfcluster_report::model::SweepMap;
 use rpfcluster_report::word;
 use serde::Deserialize;
 
-use crate::exit::Outcome;
+use crate::exit::Result;
 
 /// One setting.
 struct Cell {
@@ -17,8 +16,8 @@ struct Cell {
     value: Option<f64>,
 }
 
-/// With known classes the accuracy of each setting; without, how far its clusters agree with those of the pick.
-pub fn of_result(found: &SweepResult) -> Outcome<SweepMap> {
+/// With known classes, the accuracy of each setting; without, its agreement with the setting selected without labels.
+pub fn of_result(found: &SweepResult) -> Result<SweepMap> {
     let mut values = Vec::with_capacity(found.partitions.len());
     for (at, partition) in found.partitions.iter().enumerate() {
         values.push(match &found.scores {
@@ -37,19 +36,16 @@ pub fn of_result(found: &SweepResult) -> Outcome<SweepMap> {
         })
         .collect();
     let scored = found.scores.is_some();
-    let picks = [("picked without labels", Some(found.label_free)), ("best by labels", found.best_by_labels)];
+    let picks =
+        [("selected without labels", Some(found.label_free)), ("best by labels", found.best_by_labels)];
     Ok(map(cells, meaning(scored), &picks))
 }
 
 fn meaning(scored: bool) -> &'static str {
-    if scored {
-        "clustering accuracy rho_c, percent"
-    } else {
-        "agreement with the pick (adjusted Rand index)"
-    }
+    if scored { "accuracy (rho_c), percent" } else { "adjusted Rand index with the selected setting" }
 }
 
-/// What is needed of the object that `rpf sweep --json` prints.
+/// The part of the object of `rpf sweep --json` that is drawn.
 #[derive(Deserialize)]
 pub struct Printed {
     grid: Vec<PrintedEntry>,
@@ -71,7 +67,7 @@ struct PrintedScores {
     rho_c: f64,
 }
 
-/// The map of a printed search. Labels are not printed, so without scores it shows the cut instead.
+/// The map of a printed sweep. Labels are not printed, so without scores it shows the normalised cut.
 pub fn of_printed(printed: Printed) -> SweepMap {
     let at = |entry: &PrintedEntry| {
         let same = |e: &PrintedEntry| {
@@ -80,7 +76,7 @@ pub fn of_printed(printed: Printed) -> SweepMap {
         printed.grid.iter().position(same)
     };
     let picks = [
-        ("picked without labels", at(&printed.label_free)),
+        ("selected without labels", at(&printed.label_free)),
         ("best by labels", printed.best_by_labels.as_ref().and_then(at)),
     ];
     let scored = printed.grid.iter().any(|e| e.scores.is_some());
@@ -94,10 +90,10 @@ pub fn of_printed(printed: Printed) -> SweepMap {
             value: if scored { e.scores.as_ref().map(|s| s.rho_c) } else { Some(e.ncut) },
         })
         .collect();
-    map(cells, if scored { meaning(true) } else { "normalised cut of the kernel (less is better)" }, &picks)
+    map(cells, if scored { meaning(true) } else { "normalised cut of the kernel (lower is better)" }, &picks)
 }
 
-/// Cells in rows and columns; `picks` are numbers of cells.
+/// Arranges the cells by method, threshold and bandwidth; `picks` are indices of cells.
 fn map(cells: Vec<Cell>, meaning: &str, picks: &[(&str, Option<usize>)]) -> SweepMap {
     let mut beta1: Vec<f64> = cells.iter().map(|c| c.beta1).collect();
     let mut beta2: Vec<f64> = cells.iter().map(|c| c.beta2).collect();

@@ -1,10 +1,10 @@
-//! `rpf cluster`, `rpf predict` and `rpf embed` on data a user might have.
+//! `rpf cluster`, `rpf predict` and `rpf embed`.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap in a test is a failed test")]
 
 mod common;
 
-use common::{Room, numbers, read_npy, shape_csv};
+use common::{TestDir, numbers, read_npy, shape_csv};
 use rpfcluster_data::shapes::Shape;
 
 /// The second column of a labels file.
@@ -15,8 +15,8 @@ fn clusters(text: &str) -> Vec<u32> {
 
 #[test]
 fn labels_go_to_standard_output_or_to_a_file() {
-    let room = Room::new();
-    let run = room.rpf("cluster iris.csv -k 3 --label species").done();
+    let dir = TestDir::new();
+    let run = dir.rpf("cluster iris.csv -k 3 --label species").done();
     let labels = clusters(&run.out);
     assert_eq!(labels.len(), 150);
     assert_eq!(labels[0], 0, "clusters count from 0 in order of first appearance");
@@ -25,18 +25,18 @@ fn labels_go_to_standard_output_or_to_a_file() {
     {
         assert!(run.err.contains(part), "no \"{part}\" in\n{}", run.err);
     }
-    let quiet = room.rpf("cluster iris.csv -k 3 --label species -o labels.csv --quiet").done();
+    let quiet = dir.rpf("cluster iris.csv -k 3 --label species -o labels.csv --quiet").done();
     assert!(quiet.out.is_empty() && quiet.err.is_empty());
-    assert_eq!(String::from_utf8(room.bytes("labels.csv")).unwrap(), run.out);
-    let object = room.rpf("score labels.csv --truth iris.csv --label species --json").done().json();
+    assert_eq!(String::from_utf8(dir.bytes("labels.csv")).unwrap(), run.out);
+    let object = dir.rpf("score labels.csv --truth iris.csv --label species --json").done().json();
     assert!(object["scores"]["rho_c"].as_f64().unwrap() > 85.0, "{object}");
 }
 
 #[test]
 fn json_has_the_keys_scripts_rely_on() {
-    let room = Room::new();
+    let dir = TestDir::new();
     let keys = |object: &serde_json::Value| object.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
-    let run = room.rpf("cluster iris.csv -k 3 --label species --seed 4 --json -o l.csv").done();
+    let run = dir.rpf("cluster iris.csv -k 3 --label species --seed 4 --json -o l.csv").done();
     let object = run.json();
     let expected = "command version n d k seed params chosen cluster_sizes eigenvalues converged residual seconds \
                     peak_bytes scores";
@@ -56,11 +56,11 @@ fn json_has_the_keys_scripts_rely_on() {
     assert_eq!(keys(&object["chosen"]).join(" "), "k trees settings");
     let tried = object["chosen"]["settings"]["candidates"].as_array().unwrap();
     assert!(tried.len() > 1 && tried.iter().all(|c| c["agreement"].is_number()), "{object}");
-    let without = room.rpf("cluster iris.csv -k 3 --drop species --json").done().json();
+    let without = dir.rpf("cluster iris.csv -k 3 --drop species --json").done().json();
     assert!(without.get("scores").is_none());
     let line = "cluster iris.csv -k 2 --label 5 --affinity paper --beta1 0.2 --beta2 0.5 --diagonal drop \
                 --method ncut --trees 50 --min-node 20 --json";
-    let params = room.rpf(line).done().json()["params"].clone();
+    let params = dir.rpf(line).done().json()["params"].clone();
     let expected = serde_json::json!({
         "trees": 50, "min_node": 20, "split": "uniform", "direction": "gaussian", "candidates": 1,
         "affinity": "paper", "beta1": 0.2, "beta2": 0.5, "diagonal": "drop", "top": null, "power": null,
@@ -70,14 +70,14 @@ fn json_has_the_keys_scripts_rely_on() {
 }
 
 #[test]
-fn as_many_clusters_as_were_asked_for() {
-    let room = Room::new();
+fn every_method_gives_exactly_k_clusters() {
+    let dir = TestDir::new();
     for affinity in ["top-k", "paper", "linear"] {
         for method in ["kway", "ncut"] {
             for k in [1, 2, 7, 20] {
                 let line =
                     format!("cluster iris.csv --label 5 -k {k} --affinity {affinity} --method {method} -q");
-                let labels = clusters(&room.rpf(&line).done().out);
+                let labels = clusters(&dir.rpf(&line).done().out);
                 let mut seen = labels.clone();
                 seen.sort_unstable();
                 seen.dedup();
@@ -88,16 +88,16 @@ fn as_many_clusters_as_were_asked_for() {
 }
 
 #[test]
-fn the_number_of_clusters_can_be_left_open() {
-    let room = Room::new();
-    room.put("blobs.csv", shape_csv(&Shape::Blobs { k: 4, d: 2, sd: 0.3 }, 600, 5));
-    let object = room.rpf("cluster blobs.csv --label class -k auto --max-k 8 --json").done().json();
+fn auto_finds_the_number_of_clusters() {
+    let dir = TestDir::new();
+    dir.put("blobs.csv", shape_csv(&Shape::Blobs { k: 4, d: 2, sd: 0.3 }, 600, 5));
+    let object = dir.rpf("cluster blobs.csv --label class -k auto --max-k 8 --json").done().json();
     assert_eq!((&object["k"], &object["chosen"]["k"]["k"]), (&4.into(), &4.into()), "{object}");
     let tried = object["chosen"]["k"]["candidates"].as_array().unwrap();
     assert!(tried.iter().all(|c| c["score"].is_number() && c["k"].as_u64().unwrap() <= 8), "{object}");
-    let run = room.rpf("cluster blobs.csv --label class -k auto").done();
+    let run = dir.rpf("cluster blobs.csv --label class -k auto").done();
     assert!(run.err.contains("chosen k     4"), "{}", run.err);
-    let run = room.rpf("cluster blobs.csv --label class -k 4 --confidence").done();
+    let run = dir.rpf("cluster blobs.csv --label class -k 4 --confidence").done();
     let mut lines = run.out.lines();
     assert_eq!(lines.next(), Some("row,cluster,confidence"));
     let sure = lines.map(|l| l.rsplit_once(',').unwrap().1.parse::<f64>().unwrap());
@@ -105,15 +105,15 @@ fn the_number_of_clusters_can_be_left_open() {
 }
 
 #[test]
-fn the_number_of_trees_can_be_left_open() {
-    let room = Room::new();
+fn auto_chooses_the_number_of_trees() {
+    let dir = TestDir::new();
     // Far apart: the fewest trees will do. One cloud cut in seven: no number of trees settles it.
-    room.put("blobs.csv", shape_csv(&Shape::Blobs { k: 3, d: 2, sd: 0.2 }, 300, 5));
-    room.put("cloud.csv", shape_csv(&Shape::Blobs { k: 1, d: 3, sd: 1.0 }, 300, 5));
+    dir.put("blobs.csv", shape_csv(&Shape::Blobs { k: 3, d: 2, sd: 0.2 }, 300, 5));
+    dir.put("cloud.csv", shape_csv(&Shape::Blobs { k: 1, d: 3, sd: 1.0 }, 300, 5));
     for (line, agreed) in
         [("cluster blobs.csv --label class -k 3", true), ("cluster cloud.csv --label class -k 7", false)]
     {
-        let object = room.rpf(&format!("{line} --trees auto --json")).done().json();
+        let object = dir.rpf(&format!("{line} --trees auto --json")).done().json();
         let chosen = &object["chosen"]["trees"];
         assert_eq!(object["params"]["trees"], chosen["trees"], "{object}");
         assert_eq!(chosen["agreed"], agreed, "{chosen}");
@@ -122,35 +122,35 @@ fn the_number_of_trees_can_be_left_open() {
         assert_eq!(tried.len() == 1, agreed, "{chosen}");
         // The same forest as when the number is given.
         let given = format!("{line} --trees {}", chosen["trees"]);
-        assert_eq!(room.rpf(&given).done().out, room.rpf(&format!("{line} --trees auto")).done().out);
+        assert_eq!(dir.rpf(&given).done().out, dir.rpf(&format!("{line} --trees auto")).done().out);
     }
-    let run = room.rpf("cluster blobs.csv --label class -k 3 --trees auto").done();
+    let run = dir.rpf("cluster blobs.csv --label class -k 3 --trees auto").done();
     assert!(run.err.contains("trees        50 chosen"), "{}", run.err);
 }
 
 #[test]
-fn moons_and_rings_are_exactly_right_by_default() {
-    let room = Room::new();
+fn moons_and_rings_are_clustered_exactly_by_default() {
+    let dir = TestDir::new();
     for (shape, k) in [(Shape::Moons, 2), (Shape::Rings, 3)] {
-        room.put("shape.csv", shape_csv(&shape, 2000, 0));
-        let object = room.rpf(&format!("cluster shape.csv --label class -k {k} --json")).done().json();
+        dir.put("shape.csv", shape_csv(&shape, 2000, 0));
+        let object = dir.rpf(&format!("cluster shape.csv --label class -k {k} --json")).done().json();
         assert_eq!(object["scores"]["rho_c"], 100.0, "{}: {object}", shape.name());
     }
 }
 
 #[test]
-fn the_same_bytes_on_any_number_of_threads() {
-    let room = Room::new();
-    room.put("shape.csv", shape_csv(&Shape::Anisotropic, 1500, 3));
+fn labels_models_and_embeddings_do_not_depend_on_thread_count() {
+    let dir = TestDir::new();
+    dir.put("shape.csv", shape_csv(&Shape::Anisotropic, 1500, 3));
     for affinity in ["top-k", "paper", "linear"] {
         let mut first = None;
         for threads in [1, 2, 8] {
             let shared =
                 format!("shape.csv --label class --affinity {affinity} --threads {threads} --trees 60 -q");
-            room.rpf(&format!("cluster {shared} -k 4 -o l.csv --model m.rpf")).done();
-            room.rpf(&format!("embed {shared} -d 3 -o e.npy")).done();
-            room.rpf(&format!("predict m.rpf shape.csv --threads {threads} -q -o p.csv")).done();
-            let files = ["l.csv", "m.rpf", "e.npy", "p.csv"].map(|file| room.bytes(file));
+            dir.rpf(&format!("cluster {shared} -k 4 -o l.csv --model m.rpf")).done();
+            dir.rpf(&format!("embed {shared} -d 3 -o e.npy")).done();
+            dir.rpf(&format!("predict m.rpf shape.csv --threads {threads} -q -o p.csv")).done();
+            let files = ["l.csv", "m.rpf", "e.npy", "p.csv"].map(|file| dir.bytes(file));
             match &first {
                 None => first = Some(files),
                 Some(first) => assert!(*first == files, "{affinity}, {threads} threads"),
@@ -160,36 +160,35 @@ fn the_same_bytes_on_any_number_of_threads() {
 }
 
 #[test]
-fn the_training_rows_get_their_labels_back() {
-    let room = Room::new();
+fn training_rows_keep_their_labels_in_predict() {
+    let dir = TestDir::new();
     for options in
         ["--affinity top-k", "--affinity paper", "--affinity linear --standardize all --method ncut"]
     {
-        room.rpf(&format!("cluster iris.csv --label species -k 4 {options} -o l.csv --model m.rpf -q"))
-            .done();
-        let run = room.rpf("predict m.rpf iris.csv").done();
-        assert_eq!(run.out.as_bytes(), room.bytes("l.csv"), "{options}");
+        dir.rpf(&format!("cluster iris.csv --label species -k 4 {options} -o l.csv --model m.rpf -q")).done();
+        let run = dir.rpf("predict m.rpf iris.csv").done();
+        assert_eq!(run.out.as_bytes(), dir.bytes("l.csv"), "{options}");
     }
-    let object = room.rpf("predict m.rpf iris.csv --label species --json").done().json();
+    let object = dir.rpf("predict m.rpf iris.csv --label species --json").done().json();
     assert_eq!(
         (object["command"].as_str(), object["n"].as_u64(), object["k"].as_u64()),
         (Some("predict"), Some(150), Some(4))
     );
     assert!(object["scores"]["rho_c"].is_number());
-    let text = room.rpf("inspect m.rpf").done().out;
+    let text = dir.rpf("inspect m.rpf").done().out;
     assert!(text.contains("clusters      4, of") && text.contains("linear, ncut"), "{text}");
     // Columns are found by name, and new rows near old ones get their cluster.
-    room.rpf("cluster iris.csv --label species -k 2 -o l.csv --model m.rpf -q").done();
-    room.put(
+    dir.rpf("cluster iris.csv --label species -k 2 -o l.csv --model m.rpf -q").done();
+    dir.put(
         "new.csv",
         "petal_width,extra,sepal_length,sepal_width,petal_length\n0.2,9,5.1,3.5,1.4\n0.25,9,5,3.4,1.5\n",
     );
-    assert_eq!(room.rpf("predict m.rpf new.csv").done().out, "row,cluster\n1,0\n2,0\n");
+    assert_eq!(dir.rpf("predict m.rpf new.csv").done().out, "row,cluster\n1,0\n2,0\n");
 }
 
 #[test]
-fn rows_that_were_left_out_are_not_labelled() {
-    let room = Room::new();
+fn rows_with_missing_values_have_no_label() {
+    let dir = TestDir::new();
     let mut cells = numbers();
     let rows: String = (0..60)
         .map(|i| {
@@ -197,16 +196,16 @@ fn rows_that_were_left_out_are_not_labelled() {
             if i == 7 { ",1\n".into() } else { format!("{x},{}\n", i % 3) }
         })
         .collect();
-    room.put("gaps.csv", format!("a,b\n{rows}"));
-    let run = room.rpf("cluster gaps.csv -k 2 --missing drop").done();
+    dir.put("gaps.csv", format!("a,b\n{rows}"));
+    let run = dir.rpf("cluster gaps.csv -k 2 --missing drop").done();
     assert_eq!(run.out.lines().count(), 60);
     assert!(run.out.contains("\n7,0\n9,0\n10,1\n"), "{}", run.out);
-    let run = room.rpf("cluster gaps.csv -k 2 --missing drop --append --model m.rpf").done();
+    let run = dir.rpf("cluster gaps.csv -k 2 --missing drop --append --model m.rpf").done();
     assert!(run.out.starts_with("a,b,cluster\n"), "{}", run.out);
     assert_eq!(run.out.lines().nth(8), Some(",1,"), "{}", run.out);
-    assert_eq!(room.rpf("predict m.rpf gaps.csv --append").done().out, run.out);
-    room.put("labelled.csv", run.out);
-    let again = room.rpf("cluster labelled.csv -k 2 --missing drop").done();
+    assert_eq!(dir.rpf("predict m.rpf gaps.csv --append").done().out, run.out);
+    dir.put("labelled.csv", run.out);
+    let again = dir.rpf("cluster labelled.csv -k 2 --missing drop").done();
     assert!(
         again.err.contains("hint: column \"cluster\"") && again.err.contains("--drop cluster"),
         "{}",
@@ -215,28 +214,28 @@ fn rows_that_were_left_out_are_not_labelled() {
 }
 
 #[test]
-fn embeddings_in_both_formats_are_the_same_numbers() {
-    let room = Room::new();
-    let run = room.rpf("embed iris.csv --label species --affinity linear -d 2").done();
+fn csv_and_npy_embeddings_are_equal() {
+    let dir = TestDir::new();
+    let run = dir.rpf("embed iris.csv --label species --affinity linear -d 2").done();
     let mut lines = run.out.lines();
     assert_eq!(lines.next(), Some("row,e1,e2"));
     let text: Vec<f64> =
         lines.flat_map(|l| l.split(',').skip(1).map(|c| c.parse().unwrap()).collect::<Vec<f64>>()).collect();
-    room.rpf("embed iris.csv --label species --affinity linear -d 2 -o e.npy -q").done();
-    assert_eq!(text, read_npy(&room.path("e.npy")));
+    dir.rpf("embed iris.csv --label species --affinity linear -d 2 -o e.npy -q").done();
+    assert_eq!(text, read_npy(&dir.path("e.npy")));
     // The first coordinate parts setosa from the rest.
     let side = |i: usize| text[2 * i] > 0.0;
     let apart = (0..150).filter(|&i| side(i) == (side(0) == (i < 50))).count();
     assert!((0..50).all(|i| side(i) == side(0)) && apart >= 140, "{apart}");
-    let object = room.rpf("embed iris.csv --label species -d 5 -o e.csv --json").done().json();
+    let object = dir.rpf("embed iris.csv --label species -d 5 -o e.csv --json").done().json();
     assert_eq!(object["dimensions"], 5);
     assert_eq!(object["eigenvalues"].as_array().unwrap().len(), 6);
 }
 
 /// The paper's example: a chain of nine points, weak between the fourth and the fifth.
 #[test]
-fn the_papers_nine_points() {
-    let room = Room::new();
+fn the_nine_points_of_the_paper_split_at_the_weak_link() {
+    let dir = TestDir::new();
     let mut full = vec![0.0; 81];
     (0..9).for_each(|i| full[i * 9 + i] = 1.0);
     for i in 0..8 {
@@ -245,31 +244,31 @@ fn the_papers_nine_points() {
         full[(i + 1) * 9 + i] = s;
     }
     let line = |row: &[f64]| row.iter().map(f64::to_string).collect::<Vec<_>>().join(",") + "\n";
-    room.put("s.csv", full.chunks(9).map(line).collect::<String>());
-    room.put("s.npy", common::npy("<f8", 9, 9, full.iter().map(|v| v.to_le_bytes())));
+    dir.put("s.csv", full.chunks(9).map(line).collect::<String>());
+    dir.put("s.npy", common::npy("<f8", 9, 9, full.iter().map(|v| v.to_le_bytes())));
     let entries: Vec<String> = (0..81)
         .filter(|at| full[*at] > 0.0)
         .map(|at| format!("{} {} {}\n", at / 9 + 1, at % 9 + 1, full[at]))
         .collect();
     let head = format!("%%MatrixMarket matrix coordinate real general\n9 9 {}\n", entries.len());
-    room.put("s.mtx", head + &entries.concat());
+    dir.put("s.mtx", head + &entries.concat());
     for file in ["s.csv", "s.npy", "s.mtx"] {
         for method in ["kway", "ncut"] {
-            let run = room
+            let run = dir
                 .rpf(&format!("cluster {file} --precomputed -k 2 --method {method} --report r.html"))
                 .done();
             assert_eq!(clusters(&run.out), [0, 0, 0, 0, 1, 1, 1, 1, 1], "{file} {method}");
         }
     }
-    let object = room.rpf("cluster s.csv --precomputed -k 2 --json").done().json();
+    let object = dir.rpf("cluster s.csv --precomputed -k 2 --json").done().json();
     assert_eq!(object["n"], 9);
     assert!(object["d"].is_null());
     assert_eq!(object["params"]["affinity"], "precomputed");
     // What rpf kernel wrote is a similarity matrix too.
-    room.rpf("kernel iris.csv --label species -o k.npz -q").done();
-    let labels = clusters(&room.rpf("cluster k.npz --precomputed -k 3").done().out);
+    dir.rpf("kernel iris.csv --label species -o k.npz -q").done();
+    let labels = clusters(&dir.rpf("cluster k.npz --precomputed -k 3").done().out);
     let linear = clusters(
-        &room.rpf("cluster iris.csv --label species --affinity linear --min-node 30 -k 3").done().out,
+        &dir.rpf("cluster iris.csv --label species --affinity linear --min-node 30 -k 3").done().out,
     );
     assert_eq!(labels, linear);
 }

@@ -1,22 +1,22 @@
-//! Every kind of bad input: one sentence, the right exit code, nothing written.
+//! Bad input: one sentence, the documented exit code, and no file.
 
 mod common;
 
-use common::Room;
+use common::TestDir;
 
 #[test]
-fn files_at_fault() {
-    let room = Room::new();
-    room.put("empty.csv", "");
-    room.put("header.csv", "a,b\n");
-    room.put("nan.csv", "a,b\n1,2\n3,NaN\n");
-    room.put("inf.csv", "a,b\n1,2\n3,inf\n");
-    room.put("ragged.csv", "a,b\n1,2\n3\n");
-    room.put("noise.parquet", "not parquet");
-    room.put("noise.npy", "not numpy");
-    room.put("noise.csv.gz", [0x1f, 0x8b, 8, 0, 1, 2, 3]);
-    room.put("binary.csv", [0u8, 159, 146, 150, 0, 255, 10, 1, 2]);
-    std::fs::create_dir(room.path("folder")).unwrap();
+fn bad_input_files_are_refused() {
+    let dir = TestDir::new();
+    dir.put("empty.csv", "");
+    dir.put("header.csv", "a,b\n");
+    dir.put("nan.csv", "a,b\n1,2\n3,NaN\n");
+    dir.put("inf.csv", "a,b\n1,2\n3,inf\n");
+    dir.put("ragged.csv", "a,b\n1,2\n3\n");
+    dir.put("noise.parquet", "not parquet");
+    dir.put("noise.npy", "not numpy");
+    dir.put("noise.csv.gz", [0x1f, 0x8b, 8, 0, 1, 2, 3]);
+    dir.put("binary.csv", [0u8, 159, 146, 150, 0, 255, 10, 1, 2]);
+    std::fs::create_dir(dir.path("folder")).unwrap();
     let verbs = [
         "kernel DATA -o out.npz",
         "neighbors DATA -n 1 -o out.csv",
@@ -24,7 +24,7 @@ fn files_at_fault() {
         "embed DATA -d 2 -o out.csv",
     ];
     for verb in verbs {
-        let refuses = |data: &str, parts: &[&str]| room.refuses(1, &verb.replace("DATA", data), parts);
+        let refuses = |data: &str, parts: &[&str]| dir.refuses(1, &verb.replace("DATA", data), parts);
         refuses("nothing.csv", &["nothing.csv", "no such file"]);
         refuses("empty.csv", &["empty.csv"]);
         refuses("header.csv", &["header.csv"]);
@@ -46,22 +46,22 @@ fn files_at_fault() {
 }
 
 #[test]
-fn outputs_at_fault() {
-    let room = Room::new();
-    std::fs::create_dir(room.path("d.npz")).unwrap();
-    room.refuses(1, "kernel iris.csv --label 5 -o nowhere/k.npz", &["nowhere/k.npz", "folder"]);
-    room.refuses(1, "kernel iris.csv --label 5 -o d.npz", &["d.npz", "folder"]);
-    room.refuses(1, "kernel iris.csv --label 5 -o k.npz --model nowhere/m.rpf", &["nowhere/m.rpf"]);
-    room.refuses(1, "neighbors iris.csv --label 5 -n 1 -o nowhere/n.csv", &["nowhere/n.csv"]);
-    room.refuses(1, "demo --out iris.csv", &["iris.csv", "folder"]);
-    room.refuses(2, "neighbors iris.csv --label 5 -n 1 -o ./iris.csv", &["--output", "DATA", "same file"]);
-    room.refuses(2, "kernel iris.csv --label 5 -o k.csv", &["k.csv", ".npz", ".mtx", ".npy", ".parquet"]);
-    room.refuses(2, "kernel iris.csv --label 5 -o k", &["--output", ".npz"]);
+fn bad_output_files_are_refused() {
+    let dir = TestDir::new();
+    std::fs::create_dir(dir.path("d.npz")).unwrap();
+    dir.refuses(1, "kernel iris.csv --label 5 -o nowhere/k.npz", &["nowhere/k.npz", "folder"]);
+    dir.refuses(1, "kernel iris.csv --label 5 -o d.npz", &["d.npz", "folder"]);
+    dir.refuses(1, "kernel iris.csv --label 5 -o k.npz --model nowhere/m.rpf", &["nowhere/m.rpf"]);
+    dir.refuses(1, "neighbors iris.csv --label 5 -n 1 -o nowhere/n.csv", &["nowhere/n.csv"]);
+    dir.refuses(1, "demo --out iris.csv", &["iris.csv", "folder"]);
+    dir.refuses(2, "neighbors iris.csv --label 5 -n 1 -o ./iris.csv", &["--output", "DATA", "same file"]);
+    dir.refuses(2, "kernel iris.csv --label 5 -o k.csv", &["k.csv", ".npz", ".mtx", ".npy", ".parquet"]);
+    dir.refuses(2, "kernel iris.csv --label 5 -o k", &["--output", ".npz"]);
 }
 
 #[test]
-fn options_at_fault() {
-    let room = Room::new();
+fn bad_options_are_refused() {
+    let dir = TestDir::new();
     let bad = [
         ("--trees 0", "--trees"),
         ("--trees 70000", "65535"),
@@ -88,35 +88,35 @@ fn options_at_fault() {
         ("extra.csv", "extra.csv"),
     ];
     for (option, part) in bad {
-        room.refuses(2, &format!("kernel iris.csv --label species -o k.npz {option}"), &[part]);
-        room.refuses(2, &format!("neighbors iris.csv --label species -n 2 -o n.csv {option}"), &[part]);
+        dir.refuses(2, &format!("kernel iris.csv --label species -o k.npz {option}"), &[part]);
+        dir.refuses(2, &format!("neighbors iris.csv --label species -n 2 -o n.csv {option}"), &[part]);
         // Clustering is where auto has something to choose by.
         if !option.ends_with(" auto") {
-            room.refuses(2, &format!("cluster iris.csv --label species -k 3 -o l.csv {option}"), &[part]);
+            dir.refuses(2, &format!("cluster iris.csv --label species -k 3 -o l.csv {option}"), &[part]);
         }
     }
-    room.refuses(2, "kernel iris.csv -o k.npz --min 1.5", &["--min", "1.5", "0 to 1"]);
-    room.refuses(2, "kernel iris.csv -o k.npz --min NaN", &["--min"]);
-    room.refuses(2, "kernel iris.csv -o k.npz --top 0", &["--top"]);
-    room.refuses(2, "kernel iris.csv", &["--output"]);
-    room.refuses(2, "kernel -o k.npz", &["DATA"]);
-    room.refuses(2, "neighbors iris.csv --label 5", &["--neighbors"]);
-    room.refuses(2, "neighbors iris.csv --label 5 -n 0", &["--neighbors"]);
-    room.refuses(2, "neighbors iris.csv --label 5 -n 150", &["150", "149"]);
-    room.refuses(2, "neighbors iris.csv --label 5 -n 5 --exact --pool 4", &["--pool"]);
-    room.refuses(2, "neighbors iris.csv --label 5 -n 5 --pool 40", &["--exact"]);
-    room.refuses(2, "neighbors iris.csv -n 5 --against m.rpf --trees 5", &["--against"]);
-    room.refuses(2, "neighbors iris.csv --label 5 -n 5 --json", &["--output"]);
-    room.refuses(2, "kluster iris.csv", &["kluster"]);
-    room.refuses(2, "completions tcsh", &["bash"]);
-    let nothing = room.rpf("");
+    dir.refuses(2, "kernel iris.csv -o k.npz --min 1.5", &["--min", "1.5", "0 to 1"]);
+    dir.refuses(2, "kernel iris.csv -o k.npz --min NaN", &["--min"]);
+    dir.refuses(2, "kernel iris.csv -o k.npz --top 0", &["--top"]);
+    dir.refuses(2, "kernel iris.csv", &["--output"]);
+    dir.refuses(2, "kernel -o k.npz", &["DATA"]);
+    dir.refuses(2, "neighbors iris.csv --label 5", &["--neighbors"]);
+    dir.refuses(2, "neighbors iris.csv --label 5 -n 0", &["--neighbors"]);
+    dir.refuses(2, "neighbors iris.csv --label 5 -n 150", &["150", "149"]);
+    dir.refuses(2, "neighbors iris.csv --label 5 -n 5 --exact --pool 4", &["--pool"]);
+    dir.refuses(2, "neighbors iris.csv --label 5 -n 5 --pool 40", &["--exact"]);
+    dir.refuses(2, "neighbors iris.csv -n 5 --against m.rpf --trees 5", &["--against"]);
+    dir.refuses(2, "neighbors iris.csv --label 5 -n 5 --json", &["--output"]);
+    dir.refuses(2, "kluster iris.csv", &["kluster"]);
+    dir.refuses(2, "completions tcsh", &["bash"]);
+    let nothing = dir.rpf("");
     assert_eq!(nothing.code, Some(2));
     assert!(nothing.err.contains("Usage: rpf"));
 }
 
 #[test]
-fn clustering_options_at_fault() {
-    let room = Room::new();
+fn bad_clustering_options_are_refused() {
+    let dir = TestDir::new();
     let bad = [
         ("-k 0", "-k is 0"),
         ("-k -1", "-1"),
@@ -133,55 +133,58 @@ fn clustering_options_at_fault() {
         ("-k 3 --beta2 NaN", "--beta2"),
         ("-k 3 --top 0", "--top"),
         ("-k 3 --power 0", "--power"),
-        ("-k 3 --affinity linear --beta1 0.1", "--affinity paper"),
+        (
+            "-k 3 --affinity linear --beta1 0.1",
+            "--beta1 applies only to --affinity paper, but the affinity is linear",
+        ),
         ("-k 3 --affinity paper --top 5", "--affinity top-k"),
         ("-k 3 --beta1 0.1 --power 2", "--power"),
         ("-k 3 --affinity top-k --diagonal drop", "--affinity paper"),
         ("-k 3 --diagonal some", "keep"),
         ("-k 3 --method cut", "ncut"),
         ("-k 3 --solver fast", "nystrom"),
-        ("-k 3 --landmarks 50", "--solver nystrom"),
+        ("-k 3 --landmarks 50", "--landmarks applies only to --solver nystrom, but the solver is auto"),
         ("-k 3 --solver nystrom --landmarks 2", "--landmarks"),
         ("-k 3 --precomputed", "--precomputed"),
     ];
     for (options, part) in bad {
-        room.refuses(
+        dir.refuses(
             2,
             &format!("cluster iris.csv --label species -o l.csv --report r.html {options}"),
             &[part],
         );
     }
-    room.refuses(2, "cluster iris.csv --label species -o l.csv", &["--clusters"]);
-    room.refuses(
+    dir.refuses(2, "cluster iris.csv --label species -o l.csv", &["--clusters"]);
+    dir.refuses(
         2,
         "cluster iris.csv --label species -k 3 -o a.html --report a.html --model iris.csv",
         &["same file"],
     );
-    room.refuses(2, "cluster - --append -k 3 -o l.csv", &["--append", "standard input"]);
-    room.refuses(2, "cluster data.npy --append -k 3 -o l.csv", &["--append", "data.npy"]);
-    room.refuses(2, "embed iris.csv --label 5 -d 0 -o e.csv", &["--dimensions"]);
-    room.refuses(2, "embed iris.csv --label 5 -d 2 -o e.parquet", &["e.parquet", ".npy"]);
-    room.refuses(2, "embed iris.csv --label 5 -d 2 --json", &["--output"]);
-    room.refuses(1, "embed iris.csv --label 5 -d 150 -o e.csv", &["--dimensions is 150"]);
-    room.refuses(1, "cluster iris.csv --label 5 -k 151 -o l.csv", &["iris.csv", "k is 151"]);
-    room.put("four.csv", "0,0\n0,1\n1,0\n1,1\n".repeat(25));
-    room.refuses(
+    dir.refuses(2, "cluster - --append -k 3 -o l.csv", &["--append", "standard input"]);
+    dir.refuses(2, "cluster data.npy --append -k 3 -o l.csv", &["--append", "data.npy"]);
+    dir.refuses(2, "embed iris.csv --label 5 -d 0 -o e.csv", &["--dimensions"]);
+    dir.refuses(2, "embed iris.csv --label 5 -d 2 -o e.parquet", &["e.parquet", ".npy"]);
+    dir.refuses(2, "embed iris.csv --label 5 -d 2 --json", &["--output"]);
+    dir.refuses(1, "embed iris.csv --label 5 -d 150 -o e.csv", &["--dimensions is 150"]);
+    dir.refuses(1, "cluster iris.csv --label 5 -k 151 -o l.csv", &["iris.csv", "k is 151"]);
+    dir.put("four.csv", "0,0\n0,1\n1,0\n1,1\n".repeat(25));
+    dir.refuses(
         1,
         "cluster four.csv -k 5 -o l.csv --model m.rpf --report r.html",
         &["four.csv", "k is 5", "only 4 distinct"],
     );
-    room.refuses(1, "cluster iris.csv --label 5 -k 3 -o l.csv --memory-limit 50k", &["50.0 kB", "--trees"]);
-    room.refuses(
+    dir.refuses(1, "cluster iris.csv --label 5 -k 3 -o l.csv --memory-limit 50k", &["50.0 kB", "--trees"]);
+    dir.refuses(
         1,
         "cluster iris.csv --label 5 -k 3 -o l.csv --solver dense --memory-limit 500k",
         &["--solver block"],
     );
-    room.refuses(1, "cluster iris.csv --label 5 -k 3 --report nowhere/r.html -o l.csv", &["nowhere/r.html"]);
+    dir.refuses(1, "cluster iris.csv --label 5 -k 3 --report nowhere/r.html -o l.csv", &["nowhere/r.html"]);
 }
 
 #[test]
-fn similarity_matrices_at_fault() {
-    let room = Room::new();
+fn bad_similarity_matrices_are_refused() {
+    let dir = TestDir::new();
     let bad = [
         ("asymmetric", "1,0.5,0\n0.4,1,0.2\n0,0.2,1\n", "row 1, column 2"),
         ("negative", "1,-0.5,0\n-0.5,1,0.2\n0,0.2,1\n", "not negative"),
@@ -192,35 +195,35 @@ fn similarity_matrices_at_fault() {
         ("few", "1,0.5\n0.5,1\n", "only 2 distinct"),
     ];
     for (name, text, part) in bad {
-        room.put(&format!("{name}.csv"), text);
+        dir.put(&format!("{name}.csv"), text);
         let line = format!("cluster {name}.csv --precomputed -k 3 -o l.csv --report r.html");
-        room.refuses(1, &line, &[&format!("{name}.csv"), part]);
+        dir.refuses(1, &line, &[&format!("{name}.csv"), part]);
     }
-    room.refuses(1, "cluster nothing.npz --precomputed -k 2 -o l.csv", &["nothing.npz", "no such file"]);
-    room.refuses(1, "cluster few.npz -k 2 -o l.csv", &["few.npz"]);
-    room.refuses(2, "cluster few.csv --precomputed -k 2 --model m.rpf", &["--model", "--precomputed"]);
-    room.refuses(2, "cluster few.csv --precomputed -k auto", &["-k auto", "--precomputed"]);
-    room.refuses(2, "cluster few.csv --precomputed -k 2 --confidence", &["--confidence", "--precomputed"]);
-    room.refuses(2, "cluster few.csv --precomputed -k 2 --append", &["--append", "--precomputed"]);
-    room.refuses(2, "cluster few.csv --precomputed -k 2 --trees 9", &["--trees", "--precomputed"]);
+    dir.refuses(1, "cluster nothing.npz --precomputed -k 2 -o l.csv", &["nothing.npz", "no such file"]);
+    dir.refuses(1, "cluster few.npz -k 2 -o l.csv", &["few.npz"]);
+    dir.refuses(2, "cluster few.csv --precomputed -k 2 --model m.rpf", &["--model", "--precomputed"]);
+    dir.refuses(2, "cluster few.csv --precomputed -k auto", &["-k auto", "--precomputed"]);
+    dir.refuses(2, "cluster few.csv --precomputed -k 2 --confidence", &["--confidence", "--precomputed"]);
+    dir.refuses(2, "cluster few.csv --precomputed -k 2 --append", &["--append", "--precomputed"]);
+    dir.refuses(2, "cluster few.csv --precomputed -k 2 --trees 9", &["--trees", "--precomputed"]);
 }
 
 #[test]
-fn models_at_fault() {
-    let room = Room::new();
-    room.rpf("cluster iris.csv --label species --trees 5 -k 3 -o l.csv --model m.rpf -q").done();
-    room.rpf("kernel iris.csv --label species --trees 5 -o k.npz --model forest.rpf -q").done();
-    room.refuses(
+fn damaged_models_are_refused() {
+    let dir = TestDir::new();
+    dir.rpf("cluster iris.csv --label species --trees 5 -k 3 -o l.csv --model m.rpf -q").done();
+    dir.rpf("kernel iris.csv --label species --trees 5 -o k.npz --model forest.rpf -q").done();
+    dir.refuses(
         1,
         "predict forest.rpf iris.csv -o p.csv",
         &["forest.rpf", "no clustering", "rpf cluster --model"],
     );
-    room.refuses(2, "predict m.rpf iris.csv --trees 9 -o p.csv", &["--trees"]);
-    let whole = room.bytes("m.rpf");
+    dir.refuses(2, "predict m.rpf iris.csv --trees 9 -o p.csv", &["--trees"]);
+    let whole = dir.bytes("m.rpf");
     let changed = |name: &str, change: &dyn Fn(&mut Vec<u8>)| {
         let mut bytes = whole.clone();
         change(&mut bytes);
-        room.put(name, bytes);
+        dir.put(name, bytes);
     };
     changed("cut.rpf", &|b| b.truncate(b.len() / 2));
     changed("stub.rpf", &|b| b.truncate(20));
@@ -230,7 +233,7 @@ fn models_at_fault() {
     });
     changed("longer.rpf", &|b| b.push(0));
     changed("newer.rpf", &|b| b[8] = 2);
-    room.put("empty.rpf", "");
+    dir.put("empty.rpf", "");
     let uses = [
         "inspect MODEL",
         "inspect MODEL --json",
@@ -239,7 +242,7 @@ fn models_at_fault() {
     ];
     for use_of in uses {
         let refuses =
-            |model: &str, part: &str| room.refuses(1, &use_of.replace("MODEL", model), &[model, part]);
+            |model: &str, part: &str| dir.refuses(1, &use_of.replace("MODEL", model), &[model, part]);
         refuses("nothing.rpf", "no such file");
         refuses("cut.rpf", "cut short");
         refuses("stub.rpf", "cut short");
@@ -253,16 +256,16 @@ fn models_at_fault() {
 
 /// Every byte of the header and table, and some of the rest, changed one at a time: refused, never used, never a panic.
 #[test]
-fn no_changed_byte_passes() {
-    let room = Room::new();
-    room.rpf("cluster iris.csv --label species --trees 2 -k 3 -o l.csv --model m.rpf -q").done();
-    let whole = room.bytes("m.rpf");
+fn every_changed_byte_of_a_model_is_detected() {
+    let dir = TestDir::new();
+    dir.rpf("cluster iris.csv --label species --trees 2 -k 3 -o l.csv --model m.rpf -q").done();
+    let whole = dir.bytes("m.rpf");
     let padding = 28..64;
     for at in (0..400).step_by(7).chain((400..whole.len()).step_by(whole.len() / 40)) {
         let mut bytes = whole.clone();
         bytes[at] ^= 0x11;
-        room.put("x.rpf", &bytes);
-        let run = room.rpf("inspect x.rpf --json");
+        dir.put("x.rpf", &bytes);
+        let run = dir.rpf("inspect x.rpf --json");
         // Only zeros that fill up to a multiple of 64 bytes carry nothing.
         if run.code == Some(0) {
             assert!(padding.contains(&at) || whole[at] == 0, "byte {at}");
@@ -273,65 +276,65 @@ fn no_changed_byte_passes() {
 }
 
 #[test]
-fn wrong_columns_at_use() {
-    let room = Room::new();
-    room.rpf("kernel iris.csv --label species --trees 5 -o k.npz --model m.rpf -q").done();
-    room.put("other.csv", "sepal_length,sepal_width,petal_length,girth\n1,2,3,4\n");
-    room.put("narrow.csv", "1,2,3\n4,5,6\n");
-    room.put("gap.csv", "sepal_length,sepal_width,petal_length,petal_width\n1,,3,4\n");
-    room.rpf("cluster iris.csv --label species --trees 5 -k 3 -o l.csv --model c.rpf -q").done();
+fn tables_with_other_columns_than_the_model_are_refused() {
+    let dir = TestDir::new();
+    dir.rpf("kernel iris.csv --label species --trees 5 -o k.npz --model m.rpf -q").done();
+    dir.put("other.csv", "sepal_length,sepal_width,petal_length,girth\n1,2,3,4\n");
+    dir.put("narrow.csv", "1,2,3\n4,5,6\n");
+    dir.put("gap.csv", "sepal_length,sepal_width,petal_length,petal_width\n1,,3,4\n");
+    dir.rpf("cluster iris.csv --label species --trees 5 -k 3 -o l.csv --model c.rpf -q").done();
     let refuses = |data: &str, parts: &[&str]| {
-        room.refuses(1, &format!("neighbors {data} -n 1 --against m.rpf -o n.csv"), parts);
-        room.refuses(1, &format!("predict c.rpf {data} -o p.csv"), parts);
+        dir.refuses(1, &format!("neighbors {data} -n 1 --against m.rpf -o n.csv"), parts);
+        dir.refuses(1, &format!("predict c.rpf {data} -o p.csv"), parts);
     };
     refuses("other.csv", &["other.csv", "petal_width"]);
     refuses("narrow.csv", &["narrow.csv", "3 columns"]);
     refuses("gap.csv", &["gap.csv", "row 1", "sepal_width"]);
-    room.refuses(2, "neighbors iris.csv -n 151 --against m.rpf -o n.csv", &["151", "150"]);
+    dir.refuses(2, "neighbors iris.csv -n 151 --against m.rpf -o n.csv", &["151", "150"]);
 }
 
 #[test]
-fn scores_at_fault() {
-    let room = Room::new();
-    room.put("labels.csv", "row,cluster\n1,0\n2,1\n3,1\n");
-    room.put("two.txt", "a\nb\n");
-    room.put("plain.txt", "0\n1\n0\n");
-    room.put("gap.csv", "cluster,class\n1,a\n2,\n");
-    room.refuses(1, "score nothing.csv --truth two.txt", &["nothing.csv", "no such file"]);
-    room.refuses(1, "score labels.csv --truth nothing/two.txt", &["nothing/two.txt", "no such file"]);
-    room.refuses(1, "score labels.csv --truth klass", &["klass", "labels.csv"]);
-    room.refuses(1, "score labels.csv --truth two.txt", &["row 3", "two.txt"]);
-    room.refuses(1, "score plain.txt --truth two.txt", &["plain.txt", "3", "two.txt", "2"]);
-    room.refuses(1, "score labels.csv --truth iris.csv", &["iris.csv", "cluster"]);
-    room.refuses(1, "score gap.csv --truth class", &["gap.csv", "row 2"]);
-    room.refuses(1, "score iris.csv --truth species", &["iris.csv", "cluster"]);
-    room.refuses(2, "score labels.csv", &["--truth"]);
-    room.refuses(2, "score - --truth -", &["standard input"]);
+fn bad_score_input_is_refused() {
+    let dir = TestDir::new();
+    dir.put("labels.csv", "row,cluster\n1,0\n2,1\n3,1\n");
+    dir.put("two.txt", "a\nb\n");
+    dir.put("plain.txt", "0\n1\n0\n");
+    dir.put("gap.csv", "cluster,class\n1,a\n2,\n");
+    dir.refuses(1, "score nothing.csv --truth two.txt", &["nothing.csv", "no such file"]);
+    dir.refuses(1, "score labels.csv --truth nothing/two.txt", &["nothing/two.txt", "no such file"]);
+    dir.refuses(1, "score labels.csv --truth klass", &["klass", "labels.csv"]);
+    dir.refuses(1, "score labels.csv --truth two.txt", &["row 3", "two.txt"]);
+    dir.refuses(1, "score plain.txt --truth two.txt", &["plain.txt", "3", "two.txt", "2"]);
+    dir.refuses(1, "score labels.csv --truth iris.csv", &["iris.csv", "cluster"]);
+    dir.refuses(1, "score gap.csv --truth class", &["gap.csv", "row 2"]);
+    dir.refuses(1, "score iris.csv --truth species", &["iris.csv", "cluster"]);
+    dir.refuses(2, "score labels.csv", &["--truth"]);
+    dir.refuses(2, "score - --truth -", &["standard input"]);
 }
 
 #[test]
-fn memory_is_refused_before_it_is_used() {
-    let room = Room::new();
+fn memory_limit_is_checked_before_the_work() {
+    let dir = TestDir::new();
     let line = "kernel iris.csv --label species --memory-limit";
-    room.refuses(
+    dir.refuses(
         1,
         &format!("{line} 100k -o k.npy"),
         &["dense kernel of 150 rows", "180.0 kB", "100.0 kB", ".npz"],
     );
-    room.refuses(1, &format!("{line} 10k -o k.npz"), &["forest of 200 trees", "--trees", "10.0 kB"]);
-    room.refuses(1, &format!("{line} 160k -o k.npz"), &["pairs", "--min", "--top"]);
-    room.rpf(&format!("{line} 160k -o k.npz --min 0.5")).done();
+    dir.refuses(1, &format!("{line} 10k -o k.npz"), &["forest of 200 trees", "--trees", "10.0 kB"]);
+    dir.refuses(1, &format!("{line} 160k -o k.npz"), &["pairs", "--min", "--top"]);
+    dir.rpf(&format!("{line} 160k -o k.npz --min 0.5")).done();
 }
 
 #[test]
-fn configuration_at_fault() {
-    let room = Room::new();
+fn bad_configuration_is_refused() {
+    let dir = TestDir::new();
     let line = "kernel iris.csv --label species -o k.npz --config";
     let refuses = |code: i32, name: &str, text: &str, parts: &[&str]| {
-        room.put(name, text);
-        room.refuses(code, &format!("{line} {name}"), parts);
+        dir.put(name, text);
+        dir.refuses(code, &format!("{line} {name}"), parts);
     };
-    room.refuses(1, &format!("{line} nothing.toml"), &["nothing.toml", "no such file"]);
+    dir.refuses(1, &format!("{line} nothing.toml"), &["nothing.toml", "no such file"]);
     refuses(1, "syntax.toml", "trees = 5\nseed = = 3\n", &["syntax.toml", "line 2"]);
     refuses(2, "unknown.toml", "treees = 5\n", &["unknown.toml", "treees", "trees"]);
     refuses(2, "section.toml", "[forest]\ntrees = 5\n", &["section.toml", "forest"]);

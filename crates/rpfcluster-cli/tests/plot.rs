@@ -4,24 +4,24 @@
 
 mod common;
 
-use common::Room;
+use common::TestDir;
 
 /// Everything that can be drawn from.
-fn room() -> Room {
-    let room = Room::new();
-    room.rpf("cluster iris.csv -k 3 --label species --model m.rpf -o l.csv").done();
+fn dir() -> TestDir {
+    let dir = TestDir::new();
+    dir.rpf("cluster iris.csv -k 3 --label species --model m.rpf -o l.csv").done();
     for (file, line) in [
         ("cluster.json", "cluster iris.csv -k 3 --label species --json"),
         ("sweep.json", "sweep iris.csv -k 3 --label species --trees 60 --json"),
         ("blind.json", "sweep iris.csv -k 3 --drop species --trees 60 --json"),
         ("compare.json", "compare iris.csv -k 3 --label species --methods kmeans,rpf --json"),
     ] {
-        let run = room.rpf(line).done();
-        room.put(file, run.out);
+        let run = dir.rpf(line).done();
+        dir.put(file, run.out);
     }
-    room.rpf("kernel iris.csv --label species -o s.npy").done();
-    room.put("results.json", results());
-    room
+    dir.rpf("kernel iris.csv --label species -o s.npy").done();
+    dir.put("results.json", results());
+    dir
 }
 
 /// As `rpf reproduce` writes it, two methods on one set.
@@ -41,8 +41,8 @@ fn results() -> String {
 }
 
 #[test]
-fn every_kind_in_every_format() {
-    let room = room();
+fn every_kind_is_drawn_in_every_format() {
+    let dir = dir();
     for (input, kind) in [
         ("m.rpf", "heatmap"),
         ("m.rpf s.npy", "heatmap"),
@@ -62,8 +62,8 @@ fn every_kind_in_every_format() {
         ("results.json --score nmi", "bars"),
     ] {
         for format in ["svg", "png", "pdf"] {
-            room.rpf(&format!("plot {input} --kind {kind} -o f.{format} --width 500")).done();
-            let bytes = room.bytes(&format!("f.{format}"));
+            dir.rpf(&format!("plot {input} --kind {kind} -o f.{format} --width 500")).done();
+            let bytes = dir.bytes(&format!("f.{format}"));
             assert!(bytes.len() > 1500, "{input} {kind} {format}: {} bytes", bytes.len());
             let begin: &[u8] = match format {
                 "svg" => b"<svg",
@@ -75,7 +75,7 @@ fn every_kind_in_every_format() {
                 let svg = String::from_utf8(bytes).unwrap();
                 assert!(
                     !svg.contains("<text") && svg.contains("<title>"),
-                    "{input} {kind}: letters are left"
+                    "{input} {kind}: text is not outlined"
                 );
             }
         }
@@ -83,35 +83,35 @@ fn every_kind_in_every_format() {
 }
 
 #[test]
-fn the_papers_figures_come_from_its_results() {
-    let room = room();
-    room.rpf("plot results.json --kind heatmap -o iris.svg").done();
-    let svg = String::from_utf8(room.bytes("iris.svg")).unwrap();
+fn results_of_reproduce_give_the_heat_maps_of_the_paper() {
+    let dir = dir();
+    dir.rpf("plot results.json --kind heatmap -o iris.svg").done();
+    let svg = String::from_utf8(dir.bytes("iris.svg")).unwrap();
     assert_eq!(svg.matches("<image").count(), 2);
     assert!(svg.contains("Gaussian kernel, rpf-kernel"));
 }
 
 #[test]
-fn hostile_names_stay_text() {
-    let room = Room::new();
+fn markup_in_names_is_escaped() {
+    let dir = TestDir::new();
     let rows: String = (0..60)
         .map(|i| format!("{},<script>x</script>{}\n", f64::from(i % 2) * 9.0 + f64::from(i) * 0.01, i % 2))
         .collect();
-    room.put("h.csv", format!("a,\"<b>&\"\n{rows}"));
-    room.rpf("cluster h.csv -k 2 --label 2 --model m.rpf -o l.csv").done();
-    room.rpf("plot m.rpf --kind heatmap --truth h.csv --label 2 -o f.svg").done();
-    room.rpf("plot m.rpf --kind embedding --truth h.csv --label 2 --title </svg><script>x -o f.svg").done();
-    let svg = String::from_utf8(room.bytes("f.svg")).unwrap();
+    dir.put("h.csv", format!("a,\"<b>&\"\n{rows}"));
+    dir.rpf("cluster h.csv -k 2 --label 2 --model m.rpf -o l.csv").done();
+    dir.rpf("plot m.rpf --kind heatmap --truth h.csv --label 2 -o f.svg").done();
+    dir.rpf("plot m.rpf --kind embedding --truth h.csv --label 2 --title </svg><script>x -o f.svg").done();
+    let svg = String::from_utf8(dir.bytes("f.svg")).unwrap();
     assert!(!svg.contains("<script") && svg.contains("&lt;/svg&gt;&lt;script&gt;x"));
 }
 
 #[test]
-fn what_cannot_be_drawn_is_said_in_a_sentence() {
-    let room = room();
-    room.put("broken.json", "{\"command\": \"sweep\", \"grid\": 3}");
-    room.put("no.json", "{nothing");
-    room.put("few.csv", "class\na\nb\n");
-    room.put("forest.txt.rpf", "no model");
+fn input_without_the_figure_is_refused_in_one_sentence() {
+    let dir = dir();
+    dir.put("broken.json", "{\"command\": \"sweep\", \"grid\": 3}");
+    dir.put("no.json", "{nothing");
+    dir.put("few.csv", "class\na\nb\n");
+    dir.put("forest.txt.rpf", "no model");
     for (code, line, parts) in [
         (2, "plot m.rpf --kind heatmap -o f.gif", &[".svg, .png or .pdf"][..]),
         (2, "plot m.rpf --kind heatmap -o f.png --width 0", &["--width is 0"]),
@@ -125,12 +125,12 @@ fn what_cannot_be_drawn_is_said_in_a_sentence() {
         (1, "plot cluster.json --kind heatmap -o f.svg", &["models or similarity matrices"]),
         (1, "plot s.npy --kind bars -o f.svg", &["s.npy", "a similarity matrix"]),
         (1, "plot broken.json --kind sweep -o f.svg", &["broken.json", "not as rpf wrote it"]),
-        (1, "plot no.json --kind sweep -o f.svg", &["no.json", "no JSON"]),
+        (1, "plot no.json --kind sweep -o f.svg", &["no.json", "not valid JSON"]),
         (1, "plot gone.rpf --kind eigen -o f.svg", &["gone.rpf", "no such file"]),
         (1, "plot forest.txt.rpf --kind eigen -o f.svg", &["forest.txt.rpf"]),
         (1, "plot m.rpf --kind heatmap --truth few.csv -o f.svg", &["few.csv", "150 rows"]),
         (1, "plot m.rpf --kind eigen -o gone/f.svg", &["no folder"]),
     ] {
-        room.refuses(code, line, parts);
+        dir.refuses(code, line, parts);
     }
 }

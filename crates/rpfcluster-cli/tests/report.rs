@@ -1,15 +1,15 @@
-//! The page of `--report`: everything on it, nothing from elsewhere, and no way out of the text for names of the data.
+//! The page of `--report`: its sections, no external resources, and escaped names.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap in a test is a failed test")]
 
 mod common;
 
-use common::{Room, numbers, shape_csv};
+use common::{TestDir, numbers, shape_csv};
 use rpfcluster_data::shapes::Shape;
 
-fn page(room: &Room, line: &str) -> String {
-    room.rpf(&format!("{line} --report r.html -o l.csv")).done();
-    String::from_utf8(room.bytes("r.html")).unwrap()
+fn page(dir: &TestDir, line: &str) -> String {
+    dir.rpf(&format!("{line} --report r.html -o l.csv")).done();
+    String::from_utf8(dir.bytes("r.html")).unwrap()
 }
 
 /// What the script is given.
@@ -20,11 +20,11 @@ fn data(page: &str) -> serde_json::Value {
 
 #[test]
 fn the_page_has_every_section() {
-    let room = Room::new();
-    let page = page(&room, "cluster iris.csv -k 3 --label species");
+    let dir = TestDir::new();
+    let page = page(&dir, "cluster iris.csv -k 3 --label species");
     let parts = [
         "150 rows with 4 columns in 3 clusters",
-        "The clusters hold",
+        "The clusters are stable",
         "<h2>How many clusters</h2>",
         "<h2>Clusters</h2>",
         "<b>petal_length</b>",
@@ -38,7 +38,7 @@ fn the_page_has_every_section() {
         "gap 0.",
         "<h2>Agreement with known classes</h2>",
         "<th>versicolor",
-        "<h2>How it was made</h2>",
+        "<h2>How to repeat it</h2>",
         "rpf cluster iris.csv -k 3 --label species --report r.html -o l.csv --seed 0",
         "color-scheme: light dark",
         "@media print",
@@ -73,29 +73,31 @@ fn the_page_has_every_section() {
 }
 
 #[test]
-fn a_report_says_the_same_on_any_number_of_threads() {
-    let room = Room::new();
-    let one = data(&page(&room, "cluster iris.csv -k 3 --label species --threads 1"));
-    assert_eq!(one, data(&page(&room, "cluster iris.csv -k 3 --label species --threads 2")));
+fn page_does_not_depend_on_thread_count() {
+    let dir = TestDir::new();
+    let one = data(&page(&dir, "cluster iris.csv -k 3 --label species --threads 1"));
+    assert_eq!(one, data(&page(&dir, "cluster iris.csv -k 3 --label species --threads 2")));
 }
 
 #[test]
-fn a_search_has_a_page_with_its_map() {
-    let room = Room::new();
-    room.rpf("sweep iris.csv -k 3 --label species --trees 60 --report r.html").done();
-    let page = String::from_utf8(room.bytes("r.html")).unwrap();
-    assert!(page.contains("<h2>Thresholds and bandwidths</h2>") && page.contains("picked without labels: "));
+fn sweep_page_has_a_map() {
+    let dir = TestDir::new();
+    dir.rpf("sweep iris.csv -k 3 --label species --trees 60 --report r.html").done();
+    let page = String::from_utf8(dir.bytes("r.html")).unwrap();
+    assert!(
+        page.contains("<h2>Thresholds and bandwidths</h2>") && page.contains("selected without labels: ")
+    );
     assert!(page.contains("best by labels: ") && page.contains("rpf sweep iris.csv"));
-    room.rpf("sweep iris.csv -k 3 --drop species --trees 60 --report r.html").done();
-    let page = String::from_utf8(room.bytes("r.html")).unwrap();
-    assert!(page.contains("agreement with the pick") && !page.contains("best by labels"));
+    dir.rpf("sweep iris.csv -k 3 --drop species --trees 60 --report r.html").done();
+    let page = String::from_utf8(dir.bytes("r.html")).unwrap();
+    assert!(page.contains("adjusted Rand index with the selected") && !page.contains("best by labels"));
 }
 
 #[test]
-fn a_matrix_has_a_page_too() {
-    let room = Room::new();
-    room.rpf("kernel iris.csv --label species -o s.npz").done();
-    let page = page(&room, "cluster s.npz -k 3 --precomputed");
+fn matrix_has_a_page() {
+    let dir = TestDir::new();
+    dir.rpf("kernel iris.csv --label species -o s.npz").done();
+    let page = page(&dir, "cluster s.npz -k 3 --precomputed");
     let data = data(&page);
     assert_eq!(data["partitions"]["each"].as_array().unwrap().len(), 9);
     assert!(data["partitions"]["each"][0]["stability"].is_null());
@@ -103,22 +105,22 @@ fn a_matrix_has_a_page_too() {
 }
 
 #[test]
-fn a_class_for_every_row_does_not_make_the_page_long() {
-    let room = Room::new();
+fn many_classes_and_long_names_do_not_enlarge_the_page() {
+    let dir = TestDir::new();
     let long = "x".repeat(5000);
     let rows: String = (0..3000)
         .map(|i| format!("{},{},{long}{i}\n", f64::from(i % 3) * 9.0 + f64::from(i) * 1e-3, i % 7))
         .collect();
-    room.put("wide.csv", format!("{long},b,class\n{rows}"));
-    let page = page(&room, "cluster wide.csv -k 3 --label class --trees 30");
+    dir.put("wide.csv", format!("{long},b,class\n{rows}"));
+    let page = page(&dir, "cluster wide.csv -k 3 --label class --trees 30");
     assert!(page.len() < 2_000_000, "{}", page.len());
     assert!(page.contains("2800 others"));
 }
 
 #[test]
-fn nothing_is_fetched() {
-    let room = Room::new();
-    let page = page(&room, "cluster iris.csv -k 3 --label species");
+fn page_loads_no_external_resource() {
+    let dir = TestDir::new();
+    let page = page(&dir, "cluster iris.csv -k 3 --label species");
     for bad in ["http://", "https://", "src=", "@import", "url(http", "fetch(", "XMLHttpRequest", "<link"] {
         assert!(!page.contains(bad), "{bad}");
     }
@@ -126,8 +128,8 @@ fn nothing_is_fetched() {
 }
 
 #[test]
-fn hostile_names_stay_text() {
-    let room = Room::new();
+fn markup_in_names_is_escaped() {
+    let dir = TestDir::new();
     let bad = "</script><script>alert(1)</script>";
     let image = "<img src=x onerror=alert(2)>";
     let rows: String = (0..80)
@@ -140,8 +142,8 @@ fn hostile_names_stay_text() {
             )
         })
         .collect();
-    room.put("hostile.csv", format!("{bad},{image},class\n{rows}"));
-    let page = page(&room, "cluster hostile.csv -k 2 --label class");
+    dir.put("hostile.csv", format!("{bad},{image},class\n{rows}"));
+    let page = page(&dir, "cluster hostile.csv -k 2 --label class");
     assert!(!page.contains("<script>alert") && !page.contains("<img"), "a name got out");
     assert!(page.contains("&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;"));
     assert_eq!(page.matches("<script").count(), 2, "the page's own");
@@ -152,10 +154,10 @@ fn hostile_names_stay_text() {
 }
 
 #[test]
-fn many_rows_are_sampled_and_the_page_says_so() {
-    let room = Room::new();
-    room.put("moons.csv", shape_csv(&Shape::Moons, 5000, 1));
-    let page = page(&room, "cluster moons.csv -k 2 --label class --trees 50");
+fn page_of_many_rows_is_sampled_and_says_so() {
+    let dir = TestDir::new();
+    dir.put("moons.csv", shape_csv(&Shape::Moons, 5000, 1));
+    let page = page(&dir, "cluster moons.csv -k 2 --label class --trees 50");
     assert!(page.contains("(400 of 5000 rows") && page.contains("a forest of the "));
     assert!(page.len() < 2_000_000, "{}", page.len());
     let data = data(&page);
@@ -166,11 +168,11 @@ fn many_rows_are_sampled_and_the_page_says_so() {
 }
 
 #[test]
-fn small_and_odd_data_have_a_page_too() {
-    let room = Room::new();
-    room.put("two.csv", "1\n2\n");
-    room.put("one.csv", "5,6\n");
-    room.put("constant.csv", "a,b\n1,1\n2,1\n9,1\n8,1\n");
+fn small_and_degenerate_data_have_a_page() {
+    let dir = TestDir::new();
+    dir.put("two.csv", "1\n2\n");
+    dir.put("one.csv", "5,6\n");
+    dir.put("constant.csv", "a,b\n1,1\n2,1\n9,1\n8,1\n");
     for line in [
         "cluster two.csv -k 2",
         "cluster two.csv -k 1",
@@ -181,32 +183,36 @@ fn small_and_odd_data_have_a_page_too() {
         "cluster iris.csv -k 3 --label 5 --affinity paper",
         "cluster iris.csv -k 3 --label 5 --affinity linear --standardize all",
     ] {
-        let before = room.files();
-        let run = room.rpf(&format!("{line} --report r.html -o l.csv"));
+        let before = dir.files();
+        let run = dir.rpf(&format!("{line} --report r.html -o l.csv"));
         if run.code == Some(0) {
-            data(&String::from_utf8(room.bytes("r.html")).unwrap());
+            data(&String::from_utf8(dir.bytes("r.html")).unwrap());
         } else {
             // Rows that no tree tells apart cannot be clustered; that is said, and nothing is written.
             run.refused(1, &["distinct"]);
-            assert_eq!(room.files(), before);
+            assert_eq!(dir.files(), before);
         }
-        ["r.html", "l.csv"].iter().for_each(|f| drop(std::fs::remove_file(room.path(f))));
+        ["r.html", "l.csv"].iter().for_each(|f| drop(std::fs::remove_file(dir.path(f))));
     }
 }
 
 #[test]
-fn where_agreement_is_chance_summary_and_page_say_what_decided() {
-    let room = Room::new();
+fn summary_and_page_name_the_criterion_that_decided() {
+    let dir = TestDir::new();
     let values: Vec<String> = numbers().take(300 * 60).map(|x| x.to_string()).collect();
     let rows: Vec<String> = values.chunks(60).map(|row| row.join(",")).collect();
-    room.put("noise.csv", rows.join("\n"));
-    let run = room.rpf("cluster noise.csv -k 2 --trees 50 --report page.html -o l.csv").done();
-    assert!(run.err.contains("the one that is found again best: halves of the forest"), "{}", run.err);
-    assert!(run.err.contains("the structure is weak"), "{}", run.err);
-    let page = String::from_utf8(room.bytes("page.html")).unwrap();
-    assert!(page.contains("that two halves of the forest find again best"));
-    assert!(!page.contains("agree with most"));
-    let plain = room.rpf("cluster iris.csv --label species -k 3 --report page.html -o l.csv").done();
-    assert!(plain.err.contains("the most agreed with"), "{}", plain.err);
-    assert!(String::from_utf8(room.bytes("page.html")).unwrap().contains("agree with most"));
+    dir.put("noise.csv", rows.join("\n"));
+    let run = dir.rpf("cluster noise.csv -k 2 --trees 50 --report page.html -o l.csv").done();
+    assert!(run.err.contains("the most stable of "), "{}", run.err);
+    assert!(run.err.contains("the clusters are unstable"), "{}", run.err);
+    let page = String::from_utf8(dir.bytes("page.html")).unwrap();
+    assert!(page.contains("with the most stable clusters"));
+    assert!(!page.contains("agree best with those of the other settings"));
+    let plain = dir.rpf("cluster iris.csv --label species -k 3 --report page.html -o l.csv").done();
+    assert!(plain.err.contains("the best agreement of "), "{}", plain.err);
+    assert!(
+        String::from_utf8(dir.bytes("page.html"))
+            .unwrap()
+            .contains("agree best with those of the other settings")
+    );
 }

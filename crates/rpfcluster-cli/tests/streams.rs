@@ -1,4 +1,4 @@
-//! What goes where, and how a run ends: standard input, pipes, Ctrl-C, threads, configuration.
+//! Standard streams and the end of a run: standard input, pipes, Ctrl-C, threads, configuration.
 
 mod common;
 
@@ -6,21 +6,21 @@ use std::io::{Read, Write};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use common::{Room, npy, numbers};
+use common::{TestDir, npy, numbers};
 
 #[test]
-fn the_same_bytes_on_any_number_of_threads() {
-    let room = Room::new();
+fn kernels_and_neighbors_do_not_depend_on_thread_count() {
+    let dir = TestDir::new();
     let values: Vec<f64> = numbers().take(3000 * 4).collect();
-    room.put("a.npy", npy("<f8", 3000, 4, values.iter().map(|v| v.to_le_bytes())));
+    dir.put("a.npy", npy("<f8", 3000, 4, values.iter().map(|v| v.to_le_bytes())));
     let mut first = None;
     for threads in [1, 2, 8] {
         let line = format!("kernel a.npy --threads {threads} --trees 40 --min 0.2 -q");
         for file in ["k.npz", "k.mtx", "k.parquet"] {
-            room.rpf(&format!("{line} -o {file} --model m.rpf")).done();
+            dir.rpf(&format!("{line} -o {file} --model m.rpf")).done();
         }
-        room.rpf(&format!("neighbors a.npy --threads {threads} --trees 40 -n 4 --exact -o n.csv")).done();
-        let files = ["k.npz", "k.mtx", "k.parquet", "m.rpf", "n.csv"].map(|file| room.bytes(file));
+        dir.rpf(&format!("neighbors a.npy --threads {threads} --trees 40 -n 4 --exact -o n.csv")).done();
+        let files = ["k.npz", "k.mtx", "k.parquet", "m.rpf", "n.csv"].map(|file| dir.bytes(file));
         match &first {
             None => first = Some(files),
             Some(first) => assert!(*first == files, "{threads} threads"),
@@ -29,79 +29,79 @@ fn the_same_bytes_on_any_number_of_threads() {
 }
 
 #[test]
-fn standard_input_and_gzip_are_the_file() {
-    let room = Room::new();
-    let iris = room.bytes("iris.csv");
+fn standard_input_and_gzip_give_the_result_of_the_file() {
+    let dir = TestDir::new();
+    let iris = dir.bytes("iris.csv");
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     packed.write_all(&iris).unwrap();
     let packed = packed.finish().unwrap();
-    room.put("iris.csv.gz", &packed);
+    dir.put("iris.csv.gz", &packed);
     let options = "-n 2 --label species --trees 20";
-    let plain = room.rpf(&format!("neighbors iris.csv {options}")).done().out;
+    let plain = dir.rpf(&format!("neighbors iris.csv {options}")).done().out;
     assert_eq!(plain.lines().count(), 301);
-    assert_eq!(room.rpf(&format!("neighbors iris.csv.gz {options}")).done().out, plain);
-    assert_eq!(room.rpf_fed(&format!("neighbors - {options}"), &iris).done().out, plain);
-    assert_eq!(room.rpf_fed(&format!("neighbors - {options}"), &packed).done().out, plain);
-    assert_eq!(room.rpf_fed(&format!("neighbors - {options} --format csv -o -"), &iris).done().out, plain);
-    let run = room.rpf_fed("neighbors - -n 2", b"");
+    assert_eq!(dir.rpf(&format!("neighbors iris.csv.gz {options}")).done().out, plain);
+    assert_eq!(dir.rpf_fed(&format!("neighbors - {options}"), &iris).done().out, plain);
+    assert_eq!(dir.rpf_fed(&format!("neighbors - {options}"), &packed).done().out, plain);
+    assert_eq!(dir.rpf_fed(&format!("neighbors - {options} --format csv -o -"), &iris).done().out, plain);
+    let run = dir.rpf_fed("neighbors - -n 2", b"");
     run.refused(1, &["standard input"]);
 }
 
 #[test]
 fn hints_and_progress_stay_on_standard_error() {
-    let room = Room::new();
+    let dir = TestDir::new();
     let rows: String = (0..50).map(|i| format!("{},{}\n", i * 1000, f64::from(i % 7) / 10.0)).collect();
-    room.put("scales.csv", format!("income,share\n{rows}"));
-    let run = room.rpf("neighbors scales.csv -n 1").done();
+    dir.put("scales.csv", format!("income,share\n{rows}"));
+    let run = dir.rpf("neighbors scales.csv -n 1").done();
     assert_eq!(run.err.lines().count(), 1, "{}", run.err);
     for part in ["rpf: hint: ", "income", "share", "--standardize"] {
         assert!(run.err.contains(part), "{}", run.err);
     }
-    assert!(room.rpf("neighbors scales.csv -n 1 --quiet").done().err.is_empty());
-    assert!(room.rpf("neighbors scales.csv -n 1 --standardize all").done().err.is_empty());
-    let verbose = room.rpf("neighbors scales.csv -n 1 --standardize all --verbose").done();
+    assert!(dir.rpf("neighbors scales.csv -n 1 --quiet").done().err.is_empty());
+    assert!(dir.rpf("neighbors scales.csv -n 1 --standardize all").done().err.is_empty());
+    let verbose = dir.rpf("neighbors scales.csv -n 1 --standardize all --verbose").done();
     assert!(verbose.err.contains("growing trees: 200 in"), "{}", verbose.err);
     assert!(verbose.err.lines().all(|l| l.starts_with("rpf: ")), "{}", verbose.err);
     assert!(!verbose.err.contains('\u{1b}'), "no colour without a terminal");
 }
 
 #[test]
-fn missing_values_as_asked() {
-    let room = Room::new();
+fn missing_values_are_dropped_or_filled() {
+    let dir = TestDir::new();
     let rows: String =
         (0..40).map(|i| if i == 7 { ",1\n".into() } else { format!("{i},{}\n", i % 3) }).collect();
-    room.put("gaps.csv", format!("a,b\n{rows}"));
-    let dropped = room.rpf("neighbors gaps.csv -n 1 --missing drop").done();
+    dir.put("gaps.csv", format!("a,b\n{rows}"));
+    let dropped = dir.rpf("neighbors gaps.csv -n 1 --missing drop").done();
     assert!(!dropped.out.contains("\n8,1,") && dropped.out.contains("\n40,1,"), "{}", dropped.out);
     assert_eq!(dropped.err, "rpf: gaps.csv: 1 of 40 rows left out for missing values\n");
-    let mean = room.rpf("neighbors gaps.csv -n 1 --missing mean").done();
+    let mean = dir.rpf("neighbors gaps.csv -n 1 --missing mean").done();
     assert!(mean.out.contains("\n8,1,"));
 }
 
 #[test]
-fn configuration_fills_what_the_command_line_leaves_open() {
-    let room = Room::new();
-    room.put(
+fn configuration_sets_what_the_command_line_does_not() {
+    let dir = TestDir::new();
+    dir.put(
         "run.toml",
         "trees = 30\nmin_node = 20\nlabel = \"species\"\ndrop = [1, \"sepal_width\"]\noutput = \"c.npz\"\njson = true\n\
          quiet = true\nneighbors = 3\n",
     );
-    let object = room.rpf("kernel iris.csv --config run.toml").done().json();
+    let object = dir.rpf("kernel iris.csv --config run.toml").done().json();
     assert_eq!(object["params"]["trees"], 30);
     assert_eq!(object["params"]["min_node"], 20);
     assert_eq!(object["d"], 2);
-    let object = room.rpf("kernel --config=run.toml --trees 31 iris.csv --verbose -o d.npz").done();
+    let object = dir.rpf("kernel --config=run.toml --trees 31 iris.csv --verbose -o d.npz").done();
     assert!(object.err.contains("growing trees: 31"), "{}", object.err);
-    assert!(room.files().contains(&"d.npz".to_string()));
-    room.rpf("kernel iris.csv --label species --drop 1,2 --trees 30 --min-node 20 -o e.npz -q").done();
-    assert_eq!(room.bytes("c.npz"), room.bytes("e.npz"));
+    assert!(dir.files().contains(&"d.npz".to_string()));
+    dir.rpf("kernel iris.csv --label species --drop 1,2 --trees 30 --min-node 20 -o e.npz -q").done();
+    assert_eq!(dir.bytes("c.npz"), dir.bytes("e.npz"));
 }
 
 #[test]
-fn a_closed_pipe_is_no_error() {
-    let room = Room::new();
+fn a_closed_pipe_is_not_an_error() {
+    let dir = TestDir::new();
     let rows: String = numbers().take(20_000).map(|v| format!("{v}\n")).collect();
-    room.put("long.csv", rows);
+    dir.put("long.csv", rows);
     for line in [
         "neighbors long.csv -n 5 --trees 5",
         "--help",
@@ -109,7 +109,7 @@ fn a_closed_pipe_is_no_error() {
         "demo",
         "cluster long.csv -k 2 -q",
     ] {
-        let mut child = room
+        let mut child = dir
             .command()
             .args(line.split(' '))
             .stdout(Stdio::piped())
@@ -130,11 +130,11 @@ fn a_closed_pipe_is_no_error() {
 /// Ctrl-C at several moments of a long run: exit 130, soon, one sentence, no file left.
 #[cfg(unix)]
 #[test]
-fn interrupted_runs_leave_nothing() {
-    let room = Room::new();
+fn interrupted_runs_leave_no_file() {
+    let dir = TestDir::new();
     let values: Vec<f64> = numbers().take(60_000 * 8).collect();
-    room.put("a.npy", npy("<f8", 60_000, 8, values.iter().map(|v| v.to_le_bytes())));
-    let before = room.files();
+    dir.put("a.npy", npy("<f8", 60_000, 8, values.iter().map(|v| v.to_le_bytes())));
+    let before = dir.files();
     let lines = [
         ("kernel a.npy --trees 60000 --min-node 1000 -o k.npz --memory-limit 1T", 300),
         ("kernel a.npy --trees 60 --min-node 3000 -o k.mtx --memory-limit 1T", 2500),
@@ -143,13 +143,8 @@ fn interrupted_runs_leave_nothing() {
         ("cluster a.npy -k 8 --trees 30 -o l.csv --model m.rpf --report r.html", 4000),
     ];
     for (line, wait) in lines {
-        let mut child = room
-            .command()
-            .args(line.split(' '))
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child =
+            dir.command().args(line.split(' ')).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         std::thread::sleep(Duration::from_millis(wait));
         let done =
             std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
@@ -161,25 +156,25 @@ fn interrupted_runs_leave_nothing() {
         // A run that was over before the signal came is not what is tested here.
         if code == Some(0) {
             assert!(!line.contains("60000"), "{line}");
-            room.files().iter().filter(|f| !before.contains(f)).for_each(|f| {
-                std::fs::remove_file(room.path(f)).unwrap();
+            dir.files().iter().filter(|f| !before.contains(f)).for_each(|f| {
+                std::fs::remove_file(dir.path(f)).unwrap();
             });
             continue;
         }
         assert_eq!(code, Some(130), "{line}: {err}");
         assert_eq!(err, "rpf: interrupted; no partial file is left\n", "{line}");
         assert!(since.elapsed() < Duration::from_secs(20), "{line}: took {:?}", since.elapsed());
-        assert_eq!(room.files(), before, "{line}");
+        assert_eq!(dir.files(), before, "{line}");
     }
 }
 
 #[test]
-fn verbose_shows_what_was_tried() {
-    let room = Room::new();
+fn verbose_lists_everything_tried() {
+    let dir = TestDir::new();
     let run = "cluster iris.csv -k auto --trees auto --label species -o l.csv";
-    let plain = room.rpf(run).done();
-    let verbose = room.rpf(&format!("{run} --verbose")).done();
-    for title in ["numbers of clusters tried", "sizes of the forest tried", "settings tried"] {
+    let plain = dir.rpf(run).done();
+    let verbose = dir.rpf(&format!("{run} --verbose")).done();
+    for title in ["numbers of clusters tried", "numbers of trees tried", "settings tried"] {
         assert!(!plain.err.contains(title), "{}", plain.err);
         let table =
             verbose.err.split_once(title).unwrap_or_else(|| panic!("no {title} in {}", verbose.err)).1;

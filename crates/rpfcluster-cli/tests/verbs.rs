@@ -1,21 +1,21 @@
-//! Every verb does what its help says, on data a user might have.
+//! Every verb does what its help says.
 
 mod common;
 
-use common::{Room, npy, numbers, read_npy};
+use common::{TestDir, npy, numbers, read_npy};
 use rpfcluster_data::{ReadOptions, read_similarity};
 
 #[test]
 fn kernel_in_every_format_is_the_same_matrix() {
-    let room = Room::new();
+    let dir = TestDir::new();
     for file in ["s.npz", "s.mtx", "s.npy", "s.parquet"] {
-        let run = room.rpf(&format!("kernel iris.csv --label species --trees 50 -o {file}")).done();
+        let run = dir.rpf(&format!("kernel iris.csv --label species --trees 50 -o {file}")).done();
         assert!(run.out.is_empty(), "{}", run.out);
     }
-    let dense = read_npy(&room.path("s.npy"));
+    let dense = read_npy(&dir.path("s.npy"));
     assert_eq!(dense.len(), 150 * 150);
     for file in ["s.npz", "s.mtx"] {
-        let read = read_similarity(room.path(file), &ReadOptions::default()).unwrap();
+        let read = read_similarity(dir.path(file), &ReadOptions::default()).unwrap();
         let mut full = vec![0.0; 150 * 150];
         for i in 0..150 {
             for at in read.indptr[i]..read.indptr[i + 1] {
@@ -32,15 +32,15 @@ fn kernel_in_every_format_is_the_same_matrix() {
             assert_eq!(dense[i * 150 + j], dense[j * 150 + i]);
         }
     }
-    assert!(room.bytes("s.parquet").starts_with(b"PAR1"));
+    assert!(dir.bytes("s.parquet").starts_with(b"PAR1"));
 }
 
 #[test]
-fn kernel_keeps_what_min_and_top_ask_for() {
-    let room = Room::new();
+fn kernel_keeps_the_pairs_of_min_and_top() {
+    let dir = TestDir::new();
     let matrix = |options: &str| {
-        room.rpf(&format!("kernel iris.csv --label species -q -o k.npy {options}")).done();
-        read_npy(&room.path("k.npy"))
+        dir.rpf(&format!("kernel iris.csv --label species -q -o k.npy {options}")).done();
+        read_npy(&dir.path("k.npy"))
     };
     let all = matrix("");
     let min = matrix("--min 0.3");
@@ -62,9 +62,9 @@ fn kernel_keeps_what_min_and_top_ask_for() {
 }
 
 #[test]
-fn kernel_json_says_what_was_done() {
-    let room = Room::new();
-    let run = room.rpf("kernel iris.csv --label 5 -o s.npz --trees 40 --seed 7 --split median --json").done();
+fn kernel_json_has_size_parameters_and_times() {
+    let dir = TestDir::new();
+    let run = dir.rpf("kernel iris.csv --label 5 -o s.npz --trees 40 --seed 7 --split median --json").done();
     let object = run.json();
     assert_eq!(object["command"], "kernel");
     assert_eq!(object["n"], 150);
@@ -80,10 +80,10 @@ fn kernel_json_says_what_was_done() {
 
 #[test]
 fn every_forest_option_changes_the_kernel() {
-    let room = Room::new();
+    let dir = TestDir::new();
     let matrix = |options: &str| {
-        room.rpf(&format!("kernel iris.csv --label species -q -o k.npy {options}")).done();
-        room.bytes("k.npy")
+        dir.rpf(&format!("kernel iris.csv --label species -q -o k.npy {options}")).done();
+        dir.bytes("k.npy")
     };
     let plain = matrix("");
     let options = [
@@ -105,23 +105,23 @@ fn every_forest_option_changes_the_kernel() {
 }
 
 #[test]
-fn single_precision_stays_single() {
-    let room = Room::new();
+fn single_precision_input_gives_a_single_precision_model() {
+    let dir = TestDir::new();
     let values: Vec<f64> = numbers().take(600).collect();
-    room.put("a.npy", npy("<f4", 200, 3, values.iter().map(|v| (*v as f32).to_le_bytes())));
-    room.put("b.npy", npy("<f8", 200, 3, values.iter().map(|v| f64::from(*v as f32).to_le_bytes())));
-    room.rpf("kernel a.npy -o a.npz --model a.rpf -q").done();
-    room.rpf("kernel b.npy -o b.npz --model b.rpf -q").done();
-    assert_eq!(room.rpf("inspect a.rpf --json").done().json()["precision"], "f32");
-    assert_eq!(room.rpf("inspect b.rpf --json").done().json()["precision"], "f64");
+    dir.put("a.npy", npy("<f4", 200, 3, values.iter().map(|v| (*v as f32).to_le_bytes())));
+    dir.put("b.npy", npy("<f8", 200, 3, values.iter().map(|v| f64::from(*v as f32).to_le_bytes())));
+    dir.rpf("kernel a.npy -o a.npz --model a.rpf -q").done();
+    dir.rpf("kernel b.npy -o b.npz --model b.rpf -q").done();
+    assert_eq!(dir.rpf("inspect a.rpf --json").done().json()["precision"], "f32");
+    assert_eq!(dir.rpf("inspect b.rpf --json").done().json()["precision"], "f64");
 }
 
 #[test]
-fn neighbors_are_the_strongest_of_the_kernel() {
-    let room = Room::new();
-    room.rpf("kernel iris.csv --label species -o k.npy -q").done();
-    let kernel = read_npy(&room.path("k.npy"));
-    let run = room.rpf("neighbors iris.csv --label species -n 3").done();
+fn neighbors_have_the_similarities_of_the_kernel() {
+    let dir = TestDir::new();
+    dir.rpf("kernel iris.csv --label species -o k.npy -q").done();
+    let kernel = read_npy(&dir.path("k.npy"));
+    let run = dir.rpf("neighbors iris.csv --label species -n 3").done();
     let mut lines = run.out.lines();
     assert_eq!(lines.next(), Some("row,rank,neighbor,similarity"));
     let lines: Vec<Vec<f64>> = lines.map(|l| l.split(',').map(|c| c.parse().unwrap()).collect()).collect();
@@ -134,11 +134,11 @@ fn neighbors_are_the_strongest_of_the_kernel() {
 }
 
 #[test]
-fn exact_neighbors_are_by_distance() {
-    let room = Room::new();
-    room.put("line.csv", (0..60).map(|i| format!("{}\n", i * i)).collect::<String>());
-    room.rpf("neighbors line.csv -n 2 --exact --pool 59 --min-node 60 -o n.csv").done();
-    let text = String::from_utf8(room.bytes("n.csv")).unwrap();
+fn exact_neighbors_are_ranked_by_distance() {
+    let dir = TestDir::new();
+    dir.put("line.csv", (0..60).map(|i| format!("{}\n", i * i)).collect::<String>());
+    dir.rpf("neighbors line.csv -n 2 --exact --pool 59 --min-node 60 -o n.csv").done();
+    let text = String::from_utf8(dir.bytes("n.csv")).unwrap();
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some("row,rank,neighbor,similarity,distance"));
     assert!(lines.next().unwrap().starts_with("1,1,2,"));
@@ -147,18 +147,18 @@ fn exact_neighbors_are_by_distance() {
 
 #[test]
 fn neighbors_against_a_model_finds_the_row_itself_first() {
-    let room = Room::new();
-    room.rpf("kernel iris.csv --label species --standardize all -o k.npz --model m.rpf -q").done();
-    room.put("new.csv", "petal_width,sepal_length,sepal_width,petal_length\n0.2,5.1,3.5,1.4\n");
-    let run = room.rpf("neighbors new.csv -n 1 --against m.rpf").done();
+    let dir = TestDir::new();
+    dir.rpf("kernel iris.csv --label species --standardize all -o k.npz --model m.rpf -q").done();
+    dir.put("new.csv", "petal_width,sepal_length,sepal_width,petal_length\n0.2,5.1,3.5,1.4\n");
+    let run = dir.rpf("neighbors new.csv -n 1 --against m.rpf").done();
     assert_eq!(run.out, "row,rank,neighbor,similarity\n1,1,1,1\n");
 }
 
 #[test]
 fn inspect_shows_columns_and_preparation() {
-    let room = Room::new();
-    room.rpf("kernel iris.csv --label species --standardize 1 --trees 9 -o k.npz --model m.rpf -q").done();
-    let text = room.rpf("inspect m.rpf").done().out;
+    let dir = TestDir::new();
+    dir.rpf("kernel iris.csv --label species --standardize 1 --trees 9 -o k.npz --model m.rpf -q").done();
+    let text = dir.rpf("inspect m.rpf").done().out;
     for part in [
         "version 1",
         "150 rows, 4 columns",
@@ -168,57 +168,57 @@ fn inspect_shows_columns_and_preparation() {
     ] {
         assert!(text.contains(part), "no \"{part}\" in\n{text}");
     }
-    let object = room.rpf("inspect m.rpf --json").done().json();
+    let object = dir.rpf("inspect m.rpf --json").done().json();
     assert_eq!(object["format"], 1);
     assert_eq!(object["trees"], 9);
     assert_eq!(object["columns"][3], "petal_width");
-    assert_eq!(object["bytes"].as_u64().unwrap(), room.bytes("m.rpf").len() as u64);
+    assert_eq!(object["bytes"].as_u64().unwrap(), dir.bytes("m.rpf").len() as u64);
     assert_eq!(object["meta"]["label"], "species");
 }
 
 #[test]
 fn score_from_two_files_and_from_two_columns() {
-    let room = Room::new();
+    let dir = TestDir::new();
     let classes = ["a", "a", "a", "b", "b", "b"];
     let clusters = [0, 0, 1, 1, 1, 1];
     let rows = |f: &dyn Fn(usize) -> String| (0..6).map(f).collect::<String>();
-    room.put("labels.csv", format!("row,cluster\n{}", rows(&|i| format!("{},{}\n", i + 1, clusters[i]))));
-    room.put("truth.txt", rows(&|i| format!("{}\n", classes[i])));
+    dir.put("labels.csv", format!("row,cluster\n{}", rows(&|i| format!("{},{}\n", i + 1, clusters[i]))));
+    dir.put("truth.txt", rows(&|i| format!("{}\n", classes[i])));
     let all = rows(&|i| format!("{i},{},{}\n", classes[i], clusters[i]));
-    room.put("all.csv", format!("x,class,cluster\n{all}"));
+    dir.put("all.csv", format!("x,class,cluster\n{all}"));
     let both = [
         "score labels.csv --truth truth.txt --json",
         "score all.csv --truth class --json",
         "score labels.csv --truth all.csv --label class --json",
     ];
     for line in both {
-        let object = room.rpf(line).done().json();
+        let object = dir.rpf(line).done().json();
         assert!((object["scores"]["rho_c"].as_f64().unwrap() - 500.0 / 6.0).abs() < 1e-9, "{line}: {object}");
         assert_eq!(object["scores"]["majority"], 50.0);
         assert_eq!(object["contingency"]["counts"], serde_json::json!([[2, 0], [1, 3]]));
         assert_eq!(object["n"], 6);
         assert_eq!(object["k"], 2);
     }
-    let text = room.rpf("score all.csv --truth class").done().out;
+    let text = dir.rpf("score all.csv --truth class").done().out;
     assert!(text.contains("rho_c       83.33 %") && text.contains("cluster"), "{text}");
     // A labels file that leaves rows out names those it has.
-    room.put("some.csv", "row,cluster\n6,1\n1,0\n");
-    let object = room.rpf("score some.csv --truth truth.txt --json").done().json();
+    dir.put("some.csv", "row,cluster\n6,1\n1,0\n");
+    let object = dir.rpf("score some.csv --truth truth.txt --json").done().json();
     assert_eq!(object["scores"]["rho_c"], 100.0);
 }
 
 #[test]
-fn demo_clusters_scores_and_draws() {
-    let room = Room::new();
-    let run = room.rpf("demo --out pictures").done();
+fn demo_prints_scores_and_writes_page_and_picture() {
+    let dir = TestDir::new();
+    let run = dir.rpf("demo --out pictures").done();
     let parts = [
         "150 iris flowers",
         "3 clusters",
         "rho_c",
         "rho_r",
-        "ari",
-        "nmi",
-        "one single cluster: rho_c 33.33 %",
+        "adjusted Rand index",
+        "NMI",
+        "a single cluster: accuracy 33.33 %",
         "versicolor",
         "pictures/iris-kernel.svg",
         "pictures/report.html",
@@ -227,26 +227,26 @@ fn demo_clusters_scores_and_draws() {
     for part in parts {
         assert!(run.out.contains(part), "no \"{part}\" in\n{}", run.out);
     }
-    let picture = String::from_utf8(room.bytes("pictures/iris-kernel.svg")).unwrap();
+    let picture = String::from_utf8(dir.bytes("pictures/iris-kernel.svg")).unwrap();
     assert!(picture.starts_with("<svg") && picture.contains("virginica") && picture.contains("image/png"));
-    let page = String::from_utf8(room.bytes("pictures/report.html")).unwrap();
+    let page = String::from_utf8(dir.bytes("pictures/report.html")).unwrap();
     assert!(page.contains("Clusters of iris") && page.contains("rpf demo --out pictures --seed 0"));
 }
 
 #[test]
-fn completions_for_every_shell() {
-    let room = Room::new();
+fn every_shell_has_completions() {
+    let dir = TestDir::new();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
-        let run = room.rpf(&format!("completions {shell}")).done();
+        let run = dir.rpf(&format!("completions {shell}")).done();
         assert!(run.out.contains("neighbors"), "{shell}");
     }
 }
 
 #[test]
 fn help_of_each_verb_has_examples() {
-    let room = Room::new();
-    assert!(room.rpf("--version").done().out.starts_with("rpf 0."));
-    let all = room.rpf("--help").done().out;
+    let dir = TestDir::new();
+    assert!(dir.rpf("--version").done().out.starts_with("rpf 0."));
+    let all = dir.rpf("--help").done().out;
     for verb in [
         "demo",
         "cluster",
@@ -263,7 +263,7 @@ fn help_of_each_verb_has_examples() {
     ] {
         assert!(all.contains(verb), "{verb}");
         for flag in ["-h", "--help"] {
-            let help = room.rpf(&format!("{verb} {flag}")).done();
+            let help = dir.rpf(&format!("{verb} {flag}")).done();
             assert!(help.out.contains("Examples:") && help.out.contains(&format!("Usage: rpf {verb}")));
             assert!(help.err.is_empty());
         }

@@ -1,5 +1,7 @@
 //! The class `Cluster`: a fitted clustering that predicts and embeds new rows.
 
+use std::sync::Arc;
+
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -18,14 +20,14 @@ use crate::table::{InputTable, with_view};
 /// A fitted clustering.
 #[pyclass(module = "rpfcluster._rpfcluster", frozen)]
 pub struct Cluster {
-    inner: Fitted,
+    inner: Arc<Fitted>,
 }
 
 impl Cluster {
     /// Wraps a clustering whose later calls use `threads`.
     pub fn new(mut inner: Fitted, threads: Option<usize>) -> Self {
         inner.set_threads(threads);
-        Cluster { inner }
+        Cluster { inner: Arc::new(inner) }
     }
 }
 
@@ -46,7 +48,7 @@ impl Cluster {
         let params = RpfCluster { threads, memory_limit, ..parse(params)? };
         let inner =
             with_view!(table, view => gate(py, progress, |o| params.fit(view.points()?.observed(o))))?;
-        Ok(Cluster { inner })
+        Ok(Cluster { inner: Arc::new(inner) })
     }
 
     /// Clusters the same rows with other parameters and the same forest.
@@ -60,7 +62,7 @@ impl Cluster {
         progress: Progress,
     ) -> PyResult<Self> {
         let params = RpfCluster { threads, memory_limit, ..parse(params)? };
-        Ok(Cluster { inner: gate(py, progress, |o| self.inner.refit(&params, o))? })
+        Ok(Cluster { inner: Arc::new(gate(py, progress, |o| self.inner.refit(&params, o))?) })
     }
 
     /// The cluster of each training row, numbered in order of first appearance.

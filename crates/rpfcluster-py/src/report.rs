@@ -1,10 +1,12 @@
 //! The HTML report of `RPFCluster.report()`, the same page that `rpf cluster --report` writes.
 
+use std::sync::Arc;
+
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rpfcluster::thread_pool::in_pool;
 use rpfcluster::{Error, Fitted, Observer, Points, Real};
-use rpfcluster_report::{Again, Basis, Classes, Columns, Subject, build, html, parameters};
+use rpfcluster_report::{Again, Classes, Clustering, Columns, Scaling, Subject, build, html};
 use serde::Deserialize;
 
 use crate::errors::to_python;
@@ -30,7 +32,7 @@ pub struct About {
 /// The page as text. `table` holds the training rows, if they are available.
 pub fn page(
     py: Python<'_>,
-    fitted: &Fitted,
+    fitted: &Arc<Fitted>,
     about: &str,
     table: Option<InputTable<'_>>,
     progress: Progress,
@@ -66,27 +68,25 @@ pub fn page(
 }
 
 fn with_rows<R: Real>(
-    fitted: &Fitted,
+    fitted: &Arc<Fitted>,
     about: &About,
     points: &Points<'_, R>,
     observer: &dyn Observer,
 ) -> rpfcluster::Result<String> {
     let row = |i: usize, out: &mut [f64]| points.copy_row(i, out);
-    let units = about.units.as_ref().map(|(center, scale)| (center.as_slice(), scale.as_slice()));
-    let columns = Columns { names: &about.columns, row: &row, units };
+    let scaling = about.units.as_ref().map(|(center, scale)| Scaling { center, scale });
+    let columns = Columns { names: &about.columns, row: &row, scaling };
     written(fitted, about, Some(columns), observer)
 }
 
 fn written(
-    fitted: &Fitted,
+    fitted: &Arc<Fitted>,
     about: &About,
     columns: Option<Columns<'_>>,
     observer: &dyn Observer,
 ) -> rpfcluster::Result<String> {
-    let mut facts = parameters(fitted);
-    let e = fitted.embedding();
-    let sure = if e.converged { "yes" } else { "no" };
-    facts.push(("converged".into(), format!("{sure}, largest residual {:.1e}", e.residual)));
+    let clustering = Clustering::Rows(Arc::clone(fitted));
+    let mut facts = clustering.facts();
     let s = fitted.seconds();
     for (stage, seconds) in [
         ("grow", s.grow),
@@ -101,19 +101,20 @@ fn written(
     }
     facts.push(("version".into(), format!("rpfcluster {}", env!("CARGO_PKG_VERSION"))));
     let mut warnings = Vec::new();
-    if !e.converged {
-        warnings.push("The eigenvectors did not converge, so the labels may be off.".to_string());
+    if !fitted.embedding().converged {
+        warnings.push("The eigenvectors did not converge; the labels may be wrong.".to_string());
     }
     let subject = Subject {
         source: about.source.clone(),
-        basis: Basis::Forest(fitted),
+        clustering: &clustering,
+        confidence: None,
         columns,
         classes: about.classes.as_ref().map(|(codes, names)| Classes { codes, names }),
         rows: None,
         warnings,
         sweep: None,
         facts,
-        again: Again { what: "These lines of Python make".into(), text: about.again.clone() },
+        again: Again { what: "These lines of Python reproduce".into(), text: about.again.clone() },
     };
     let page = build(subject, observer).and_then(|report| html(&report));
     page.map_err(|error| match error {

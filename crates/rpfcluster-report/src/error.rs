@@ -1,23 +1,23 @@
-//! One error enum: what can go wrong between a clustering and its page.
+//! The one error type of the crate.
 
 /// Why there is no report or no figure.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The library said no; [`rpfcluster::Error::Cancelled`] comes this way too.
+    /// An error of the library, [`rpfcluster::Error::Cancelled`] included.
     #[error(transparent)]
     Library(#[from] rpfcluster::Error),
-    /// A picture could not be made.
+    /// A picture could not be drawn.
     #[error("the {what} cannot be drawn: {problem}")]
     Picture {
-        /// Which.
+        /// Which picture.
         what: &'static str,
         /// Why.
         problem: String,
     },
-    /// The page's data could not be written down.
+    /// The data of the page could not be serialised.
     #[error("the report cannot be written: {0}")]
     Data(#[from] serde_json::Error),
 }
 
-/// What everything here returns.
+/// The result of this crate's functions.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -1,10 +1,11 @@
-//! A clustering to look at: one page that needs nothing else, and figures for papers.
+//! Reports and figures of a clustering: one HTML page that needs no other file, and figures for papers.
 //!
-//! `subject` is what a report is made of, `model` what it says, `build` computes the one from the other, `page` renders
-//! it. `figures` draws single figures, `draw` holds what all pictures share, `files` turns figures into files whose
-//! letters are outlined, .png and .pdf among them (feature `files`).
+//! `clustering` is the result to show, `subject` the input of a report, `model` its content, `build` computes the
+//! content, `page` renders it. `figures` draws single figures, `draw` holds what all pictures share, `files` writes
+//! figures as SVG with outlined letters, PNG and PDF (feature `files`).
 
 mod build;
+mod clustering;
 mod draw;
 mod error;
 pub mod figures;
@@ -15,8 +16,9 @@ mod page;
 mod subject;
 
 pub use build::build;
+pub use clustering::{Clustering, MatrixClustering, affinity_in_words, word};
 pub use draw::{Ink, colour, escaped, number};
 pub use error::{Error, Result};
 pub use model::Report;
 pub use page::html;
-pub use subject::{Again, Basis, Classes, Columns, Pairs, Subject, parameters, word};
+pub use subject::{Again, Classes, Columns, Scaling, Subject};

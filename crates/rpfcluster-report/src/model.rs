@@ -1,221 +1,261 @@
-//! What a report says, apart from how it looks. Everything here is data that was computed; the page adds no figures.
+//! The content of a report, independent of its layout. The page renders these values and computes none of its own.
 
 use rpfcluster::Evidence;
 use rpfcluster::metrics::Scores;
 use serde::Serialize;
 
-/// One clustering, ready to be shown.
+use crate::subject::Again;
+
+/// Everything a page shows of one clustering.
 #[derive(Debug, Clone)]
 pub struct Report {
-    /// What was clustered.
+    /// The name of the data.
     pub source: String,
-    /// Number of rows, and of columns where there are any.
-    pub size: (usize, Option<usize>),
-    /// The result in a sentence or two.
+    /// Number of rows.
+    pub rows: usize,
+    /// The result in one or two sentences.
     pub summary: String,
-    /// Sentences on what to distrust.
+    /// Warnings and hints, one sentence each.
     pub warnings: Vec<String>,
-    /// The clusters in their order.
+    /// The clusters, by number.
     pub clusters: Vec<Cluster>,
-    /// The rows that stand for the clusters, as they are in the file.
+    /// The medoid of each cluster with its values.
     pub typical: Option<Typical>,
-    /// Rows to look at, with everything they can be drawn by.
+    /// The rows that are drawn, with their coordinates and colours.
     pub points: Points,
-    /// The similarity of some of them.
+    /// The similarity matrix of some of these rows.
     pub heat: Heat,
-    /// The largest eigenvalues, more than were used.
+    /// The largest eigenvalues, beyond those used where they were computed.
     pub spectrum: Spectrum,
-    /// Other numbers of clusters, the run's own among them.
+    /// Partitions into other numbers of clusters, the run's own among them.
     pub partitions: Partitions,
-    /// The rows the forest is least sure of.
+    /// The rows of lowest confidence.
     pub doubtful: Vec<Doubtful>,
-    /// Half the rows have at least this confidence; and how many have less than one half.
-    pub confidence: Option<(f64, usize)>,
-    /// Clusters against known classes.
+    /// A summary of the confidence of all rows.
+    pub confidence: Option<ConfidenceSummary>,
+    /// The clusters compared with known classes.
     pub agreement: Option<Agreement>,
-    /// The search over beta1 and beta2.
+    /// The sweep over beta1 and beta2.
     pub sweep: Option<SweepMap>,
-    /// What was chosen without labels, and why.
+    /// What was chosen from the data, and why.
     pub evidence: Option<Evidence>,
     /// Parameters, seed, version, times, memory: name and value.
     pub facts: Vec<(String, String)>,
-    /// "This command", "These lines of Python", and the text that makes the same again.
-    pub again: (String, String),
+    /// How to repeat the run.
+    pub again: Again,
+}
+
+/// The confidence of all rows in two numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ConfidenceSummary {
+    /// The median.
+    pub median: f64,
+    /// Number of rows below 0.5.
+    pub below_half: usize,
+}
+
+impl ConfidenceSummary {
+    /// Of no rows the median is 0.
+    pub fn new(confidence: &[f64]) -> Self {
+        let mut sorted = confidence.to_vec();
+        if sorted.is_empty() {
+            return ConfidenceSummary { median: 0.0, below_half: 0 };
+        }
+        let (_, median, _) = sorted.select_nth_unstable_by(confidence.len() / 2, f64::total_cmp);
+        ConfidenceSummary { median: *median, below_half: confidence.iter().filter(|c| **c < 0.5).count() }
+    }
 }
 
 /// A cluster.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cluster {
-    /// Its rows.
+    /// Number of rows.
     pub size: usize,
-    /// Their share of all, from 0 to 1.
+    /// Share of all rows, from 0 to 1.
     pub share: f64,
-    /// The input row, from 1, that is most similar to the others.
+    /// The input row, counted from 1, with the largest sum of similarities to the other rows of the cluster.
     pub medoid: usize,
-    /// That row's place among the points.
+    /// The index of that row among the drawn points.
     pub medoid_point: Option<usize>,
-    /// The columns that set it apart, the strongest first.
+    /// The columns that distinguish it from the other clusters, the strongest first.
     pub marks: Vec<Mark>,
 }
 
-/// A column that sets a cluster apart.
+/// A column that distinguishes a cluster.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mark {
-    /// The column, by number and by name.
-    pub column: (usize, String),
+    /// The index of the column.
+    pub column: usize,
+    /// Its name.
+    pub name: String,
     /// Its mean within the cluster, in the units of the file.
     pub inside: f64,
-    /// Its mean elsewhere.
+    /// Its mean over all other rows.
     pub outside: f64,
-    /// The difference in standard deviations of the column.
+    /// The difference of the two in standard deviations of the column.
     pub deviations: f64,
-    /// How its values are spread.
+    /// The distribution of its values.
     pub spread: Option<Spread>,
 }
 
-/// The values of a column within a cluster and elsewhere.
+/// Histograms of a column within a cluster and over all other rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spread {
-    /// Where the first bin begins and the last ends, in the units of the file.
+    /// The lower end of the first bin and the upper end of the last, in the units of the file.
     pub range: (f64, f64),
     /// The share of the cluster's rows in each bin.
     pub inside: Vec<f64>,
-    /// The share of all other rows.
+    /// The share of all other rows in each bin.
     pub outside: Vec<f64>,
 }
 
-/// One real row for each cluster.
+/// The medoids of the clusters with their values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Typical {
-    /// The columns shown, those first that tell clusters apart best.
+    /// The columns shown, the most distinguishing first.
     pub columns: Vec<String>,
-    /// For each cluster its medoid's values.
+    /// The values of each cluster's medoid.
     pub values: Vec<Vec<f64>>,
-    /// Columns that are not shown.
+    /// Number of columns that are not shown.
     pub left_out: usize,
 }
 
-/// The similarity of some points.
+/// The similarity matrix of some points.
 #[derive(Debug, Clone, Serialize)]
 pub struct Heat {
-    /// Which points.
+    /// The indices of the points.
     pub members: Vec<u32>,
-    /// The similarity of each with those before it, row after row: 0 to 255 for 0 to `largest`, as base64.
+    /// The lower triangle by rows, 0 to `largest` scaled to 0 to 255, as base64.
     pub lower: String,
-    /// What a cell stands for.
+    /// What a cell shows.
     pub meaning: String,
-    /// What the brightest colour stands for.
+    /// The value of the brightest colour.
     pub largest: f64,
 }
 
 /// Eigenvalues, the largest first.
 #[derive(Debug, Clone, Serialize)]
 pub struct Spectrum {
-    /// As many as were looked at.
+    /// The eigenvalues that were computed.
     pub values: Vec<f64>,
-    /// How many of them were used.
+    /// The number of them that the clustering used.
     pub k: usize,
 }
 
-/// Points with everything the page can draw them by.
+/// The drawn points with all axes and colours the page offers.
 #[derive(Debug, Clone, Serialize)]
 pub struct Points {
-    /// Input row, from 1, of each point.
+    /// Input row, counted from 1, of each point.
     pub rows: Vec<usize>,
-    /// Its cluster.
+    /// The cluster of each point.
     pub clusters: Vec<u32>,
-    /// Its known class, by number.
+    /// The known class of each point, by number.
     pub classes: Option<Vec<u32>>,
     /// The names of the classes.
     pub class_names: Vec<String>,
     /// Eigenvectors first, then confidence, then columns.
     pub axes: Vec<Axis>,
-    /// Which axes are drawn first.
+    /// The axes that are drawn when the page opens.
     pub start: [usize; 2],
     /// Number of clusters.
     pub k: usize,
 }
 
-/// A number for each point.
+/// A coordinate of every point.
 #[derive(Debug, Clone, Serialize)]
 pub struct Axis {
-    /// For people.
+    /// The name shown.
     pub name: String,
     /// Whether it is a column of the data.
     pub column: bool,
-    /// One a point.
+    /// One value per point.
     pub values: Vec<f32>,
 }
 
-/// The points in other numbers of clusters.
+/// The points partitioned into other numbers of clusters.
 #[derive(Debug, Clone, Serialize, Default)]
 pub struct Partitions {
-    /// From few clusters to many; the run's own is among them.
+    /// By number of clusters, ascending; the run's own is among them.
     pub each: Vec<Partition>,
-    /// The rows the others were made from, when not all.
+    /// The number of rows the other partitions were computed from, when not all.
     pub sample: Option<usize>,
 }
 
-/// The points in K clusters.
+/// The points partitioned into K clusters.
 #[derive(Debug, Clone, Serialize)]
 pub struct Partition {
     /// K.
     pub k: usize,
     /// The cluster of each point.
     pub labels: Vec<u32>,
-    /// The colour of each cluster, so that one that stays keeps its own.
+    /// The colour of each cluster; a cluster that persists from one K to the next keeps its colour.
     pub colours: Vec<u32>,
-    /// Hundredths, from -100 to 100: how much more similar a point is to its own cluster than to the next.
+    /// The silhouette of each point in hundredths, from -100 to 100.
     pub silhouette: Vec<i8>,
-    /// Their mean, from -1 to 1.
+    /// The mean silhouette, from -1 to 1.
     pub mean: f64,
-    /// How far two halves of the forest agree, 1 being the same clusters.
+    /// Adjusted Rand index between the partitions of two halves of the forest.
     pub stability: Option<f64>,
-    /// Whether this is what the run made.
+    /// Whether this is the partition of the run.
     pub run: bool,
 }
 
-/// A row between clusters.
+/// A row of low confidence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Doubtful {
-    /// Input row, from 1.
+    /// Input row, counted from 1.
     pub row: usize,
-    /// Its place among the points.
+    /// Its index among the drawn points.
     pub point: Option<usize>,
     /// Its cluster.
     pub cluster: u32,
-    /// The cluster it is most similar to beside its own.
+    /// The cluster it is most similar to apart from its own.
     pub next: Option<u32>,
-    /// The share of its leaf mates that are in its cluster.
+    /// The share of the rows in its leaves, over all trees, that are in its cluster.
     pub confidence: f64,
     /// Its known class.
     pub class: Option<String>,
 }
 
-/// Clusters against known classes.
+/// The clusters compared with known classes.
 #[derive(Debug, Clone)]
 pub struct Agreement {
     /// Names of the classes.
     pub classes: Vec<String>,
-    /// Rows of each cluster (outer) in each class (inner).
+    /// Number of rows of each cluster (outer) in each class (inner).
     pub counts: Vec<Vec<u64>>,
     /// The scores.
     pub scores: Scores,
 }
 
-/// A search over thresholds and bandwidths, one panel for each way of making labels.
+/// A sweep over thresholds and bandwidths, one panel per method.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SweepMap {
     /// Thresholds, from bottom to top.
     pub beta1: Vec<f64>,
     /// Bandwidths, from left to right.
     pub beta2: Vec<f64>,
-    /// Ways of making labels.
+    /// Methods that make labels from eigenvectors.
     pub methods: Vec<String>,
-    /// What a value is: "clustering accuracy, percent", "agreement with the pick (ARI)".
+    /// What a value is: "accuracy (rho_c), percent".
     pub meaning: String,
-    /// The value of each setting, by method, threshold and bandwidth; `None` where there is none.
+    /// The value of each setting, by method, threshold and bandwidth; `None` where a setting has none.
     pub values: Vec<Vec<Vec<Option<f64>>>>,
-    /// Settings worth naming: what they are, then method, threshold, bandwidth by number.
+    /// Marked settings: name, then the indices of method, threshold and bandwidth.
     pub picks: Vec<(String, [usize; 3])>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ConfidenceSummary;
+
+    #[test]
+    fn median_and_count_below_half() {
+        let of = |confidence: &[f64]| {
+            let summary = ConfidenceSummary::new(confidence);
+            (summary.median, summary.below_half)
+        };
+        assert_eq!(of(&[0.1, 0.9, 0.8]), (0.8, 1));
+        assert_eq!(of(&[]), (0.0, 0));
+    }
 }

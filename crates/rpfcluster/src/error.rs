@@ -58,7 +58,19 @@ pub enum Error {
         /// The accepted values.
         expected: String,
     },
-    /// New points do not have the number of columns of the fitted ones.
+    /// A parameter that was set but has no effect beside another one.
+    #[error("{name} applies only to {parameter} {needs}, but the {parameter} is {value}")]
+    DoesNotApply {
+        /// The parameter that was set.
+        name: &'static str,
+        /// The parameter that decides whether it applies.
+        parameter: &'static str,
+        /// The value of `parameter` that `name` belongs to.
+        needs: &'static str,
+        /// The value `parameter` has.
+        value: &'static str,
+    },
+    /// New points have another number of columns than the fitted ones.
     #[error("the data has {got} columns, but the model was fitted on {expected}")]
     Columns {
         /// Columns of the new data.

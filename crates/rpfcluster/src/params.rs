@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::affinity::Diagonal;
 use crate::eigen::{Method, Solver, SpectralParams};
-use crate::error::{Result, parameter};
+use crate::error::{Error, Result, parameter};
 use crate::forest::{Direction, ForestParams, Split};
 
 /// Which affinity is clustered.
@@ -166,7 +166,11 @@ impl RpfCluster {
     /// Default bandwidth of `paper`.
     pub const BETA2: f64 = 0.2;
 
-    /// Returns an error for a value out of range. Nothing is clamped.
+    /// Checks every range and refuses parameters that do not apply; nothing is clamped or ignored.
+    ///
+    /// `beta1`, `beta2` and a dropped diagonal apply to [`AffinityKind::Paper`], `top` and `power` to
+    /// [`AffinityKind::TopK`], and `landmarks` to [`Solver::Nystrom`]. A diagonal or a number of landmarks at its default
+    /// counts as not set.
     pub fn validate(&self) -> Result<()> {
         self.forest_params(self.min_node.unwrap_or(ForestParams::default().min_node)).validate()?;
         self.spectral_params(Method::Kway).validate()?;
@@ -187,6 +191,24 @@ impl RpfCluster {
         }
         if self.power.is_some_and(|p| !(p.is_finite() && p > 0.0 && p <= 1000.0)) {
             return Err(parameter("power", self.power.unwrap_or_default(), "above 0 and at most 1000"));
+        }
+        let affinity = self.fixed_affinity().kind();
+        let default = Self::default();
+        for (name, set, owner) in [
+            ("beta1", self.beta1.is_some(), AffinityKind::Paper),
+            ("beta2", self.beta2.is_some(), AffinityKind::Paper),
+            ("diagonal", self.diagonal != default.diagonal, AffinityKind::Paper),
+            ("top", self.top.is_some(), AffinityKind::TopK),
+            ("power", self.power.is_some(), AffinityKind::TopK),
+        ] {
+            if set && owner != affinity {
+                let (needs, value) = (affinity_name(owner), affinity_name(affinity));
+                return Err(Error::DoesNotApply { name, parameter: "affinity", needs, value });
+            }
+        }
+        if self.landmarks != default.landmarks && self.solver != Solver::Nystrom {
+            let (needs, value) = (solver_name(Solver::Nystrom), solver_name(self.solver));
+            return Err(Error::DoesNotApply { name: "landmarks", parameter: "solver", needs, value });
         }
         Ok(())
     }
@@ -257,8 +279,79 @@ impl RpfCluster {
     }
 }
 
+/// The name of an affinity in JSON and in messages.
+fn affinity_name(kind: AffinityKind) -> &'static str {
+    match kind {
+        AffinityKind::Linear => "linear",
+        AffinityKind::Paper => "paper",
+        AffinityKind::TopK => "top-k",
+    }
+}
+
+/// The name of a solver in JSON and in messages.
+fn solver_name(solver: Solver) -> &'static str {
+    match solver {
+        Solver::Auto => "auto",
+        Solver::Dense => "dense",
+        Solver::Block => "block",
+        Solver::Nystrom => "nystrom",
+    }
+}
+
 /// n_s of `linear`: sqrt(n) for large tables. Leaves then shrink in space as n grows, which resolves finer structure, and
 /// hold more rows, which lowers the variance of S.
 pub(crate) fn linear_min_node(n: usize) -> usize {
     n.isqrt().max(ForestParams::default().min_node)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_that_do_not_apply_are_refused() {
+        let base = RpfCluster::default();
+        let of = |kind: AffinityKind| RpfCluster { affinity: Some(kind), ..base.clone() };
+        for (params, sentence) in [
+            (
+                RpfCluster { beta1: Some(0.1), ..of(AffinityKind::TopK) },
+                "beta1 applies only to affinity paper, but the affinity is top-k",
+            ),
+            (
+                RpfCluster { beta2: Some(0.1), ..of(AffinityKind::Linear) },
+                "beta2 applies only to affinity paper, but the affinity is linear",
+            ),
+            (
+                RpfCluster { diagonal: Diagonal::Drop, ..base.clone() },
+                "diagonal applies only to affinity paper, but the affinity is top-k",
+            ),
+            (
+                RpfCluster { top: Some(5), ..of(AffinityKind::Paper) },
+                "top applies only to affinity top-k, but the affinity is paper",
+            ),
+            (
+                RpfCluster { beta1: Some(0.1), power: Some(2.0), ..base.clone() },
+                "power applies only to affinity top-k, but the affinity is paper",
+            ),
+            (
+                RpfCluster { landmarks: 50, ..base.clone() },
+                "landmarks applies only to solver nystrom, but the solver is auto",
+            ),
+        ] {
+            assert_eq!(params.validate().unwrap_err().to_string(), sentence);
+        }
+    }
+
+    #[test]
+    fn parameters_that_apply_are_accepted() {
+        let base = RpfCluster::default();
+        for params in [
+            RpfCluster { beta1: Some(0.1), diagonal: Diagonal::Drop, ..base.clone() },
+            RpfCluster { top: Some(5), power: Some(2.0), ..base.clone() },
+            RpfCluster { affinity: Some(AffinityKind::Linear), diagonal: Diagonal::Keep, ..base.clone() },
+            RpfCluster { solver: Solver::Nystrom, landmarks: 50, ..base.clone() },
+        ] {
+            params.validate().unwrap();
+        }
+    }
 }

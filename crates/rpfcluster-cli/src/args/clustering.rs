@@ -1,4 +1,4 @@
-//! The options of the verbs that go the whole walk: cluster, embed, and predict, which goes on from where they ended.
+//! Options of cluster, predict and embed.
 
 use std::path::PathBuf;
 
@@ -6,13 +6,13 @@ use clap::Args;
 use rpfcluster_data::{ColumnRef, Format};
 
 use super::shared::{DataArgs, ForestArgs, RunArgs, SpectralArgs, column, format};
-use super::values::{Choice, MethodArg, count};
+use super::values::{AutoOr, MethodArg, count};
 
 /// `rpf cluster`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Output: CSV with the header row,cluster; rows count from 1 as in DATA, clusters
-from 0 in order of first appearance. Standard error gets a summary.
+Output: CSV with the header row,cluster. Rows are numbered from 1 as in DATA,
+clusters from 0 in order of first appearance. A summary goes to standard error.
 
 Examples:
   rpf cluster data.csv -k 3 -o labels.csv
@@ -23,11 +23,11 @@ Examples:
   rpf cluster data.csv -k 3 --model model.rpf -o labels.csv    for rpf predict
   rpf cluster similarity.npz -k 4 --precomputed -o labels.csv")]
 pub struct ClusterArgs {
-    /// Number of clusters; auto chooses it, by gaps between eigenvalues that two halves of the forest agree on
+    /// Number of clusters; auto chooses it by the eigenvalue gaps and by the stability of the clusters
     #[arg(long, short = 'k', value_name = "K|auto")]
-    pub clusters: Choice<usize>,
+    pub clusters: AutoOr<usize>,
 
-    /// The most clusters that -k auto looks at [default: 10]
+    /// Largest number of clusters that -k auto considers [default: 10]
     #[arg(long, value_name = "K", value_parser = count)]
     pub max_k: Option<usize>,
 
@@ -35,11 +35,11 @@ pub struct ClusterArgs {
     #[arg(long, short, value_name = "LABELS")]
     pub output: Option<PathBuf>,
 
-    /// Write the rows of DATA, a text file, with a column `cluster` added, instead of row,cluster
+    /// Write the lines of DATA, a text file, with a column `cluster` added, instead of row,cluster
     #[arg(long)]
     pub append: bool,
 
-    /// Add a column `confidence`: the share of a row's leaf mates that are in its cluster
+    /// Add a column `confidence`: the share of the rows in a row's leaves that belong to its cluster, 0 to 1
     #[arg(long, conflicts_with = "append")]
     pub confidence: bool,
 
@@ -47,15 +47,15 @@ pub struct ClusterArgs {
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
 
-    /// Write a page to look at: clusters and what sets them apart, embedding, heat map, other numbers of clusters
+    /// Write an HTML report: description of the clusters, embedding, heat map, other numbers of clusters
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
 
-    /// Print what was done as one JSON object; labels then go to --output only
+    /// Print the result as one JSON object; labels are written to --output only
     #[arg(long)]
     pub json: bool,
 
-    /// How labels are made from eigenvectors [default: kway]
+    /// How clusters are found from eigenvectors [default: kway]
     #[arg(long, value_name = "HOW", value_enum, help_heading = "Spectral options")]
     pub method: Option<MethodArg>,
 
@@ -75,16 +75,16 @@ pub struct ClusterArgs {
 /// `rpf predict`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Columns are found by name where both files name them, else by place; gaps and
-scales are treated as when the model was made. A row the model was made from
-gets its own label back.
+Columns are matched by name if both files have names, otherwise by position.
+Missing values and scaling are treated as when the model was fitted. Rows that
+the model was fitted on keep their labels.
 
 Examples:
   rpf predict model.rpf new.csv -o labels.csv
   rpf predict model.rpf new.csv --append -o clustered.csv
   rpf predict model.rpf test.csv --label class --json")]
 pub struct PredictArgs {
-    /// Model file that rpf cluster --model wrote
+    /// Model file written by rpf cluster --model
     #[arg(value_name = "MODEL")]
     pub model: PathBuf,
 
@@ -96,19 +96,19 @@ pub struct PredictArgs {
     #[arg(long, short, value_name = "LABELS")]
     pub output: Option<PathBuf>,
 
-    /// Write the rows of DATA, a text file, with a column `cluster` added, instead of row,cluster
+    /// Write the lines of DATA, a text file, with a column `cluster` added, instead of row,cluster
     #[arg(long)]
     pub append: bool,
 
-    /// Print what was done as one JSON object; labels then go to --output only
+    /// Print the result as one JSON object; labels are written to --output only
     #[arg(long)]
     pub json: bool,
 
-    /// Column (name or number from 1) that holds known classes, used only to score
+    /// Column of known classes (name or number from 1), used only to score
     #[arg(long, value_name = "COL", value_parser = column)]
     pub label: Option<ColumnRef>,
 
-    /// Format of DATA, when its name does not say
+    /// Format of DATA, if its extension does not tell
     #[arg(long, value_name = "FORMAT", value_parser = format)]
     pub format: Option<Format>,
 
@@ -119,11 +119,10 @@ pub struct PredictArgs {
 /// `rpf embed`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Output: a column for each dimension, e1, e2, …, the slowest first; CSV begins
-with a column row that counts from 1 as in DATA, .npy holds numbers only.
-These are the eigenvectors of the random walk on the similarity graph (Laplacian
-eigenmaps). The first eigenvector is the same for every row of a connected graph;
-it says nothing and is left out.
+Output: one column per dimension, e1, e2, …, by decreasing eigenvalue. CSV has a
+first column row, numbered from 1 as in DATA; .npy holds the numbers only.
+The coordinates are eigenvectors of the random walk on the similarity graph
+(Laplacian eigenmaps). The first eigenvector is constant and is left out.
 
 Examples:
   rpf embed data.csv -d 2
@@ -138,7 +137,7 @@ pub struct EmbedArgs {
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// Print what was done as one JSON object; the embedding goes to --output
+    /// Print the result as one JSON object; the embedding is written to --output
     #[arg(long, requires = "output")]
     pub json: bool,
 

@@ -1,4 +1,4 @@
-//! The options of the verbs that try things against each other: compare, sweep, reproduce.
+//! Options of the experiments: compare, sweep, reproduce.
 
 use std::path::PathBuf;
 
@@ -14,11 +14,11 @@ use super::values::{GridArg, MethodArg, RivalArg, count};
 kmeans              Hartigan and Wong's K-means, 100 restarts
 njw                 spectral clustering with the Gaussian kernel, local scales
 cf                  Cluster Forests, 100 instances
-rpf                 rpfCluster, everything open chosen without labels
-rpf-best-by-labels  the paper's protocol: the best of a grid by the classes,
-                    which nobody without classes can repeat
+rpf                 rpfCluster, parameters chosen without labels
+rpf-best-by-labels  the protocol of the paper: the best of a grid by the known
+                    classes, which is not possible without them
 
-Beyond 6,000 rows njw and cf work from landmarks, and the table says so.
+Above 6,000 rows njw and cf use landmarks, as noted in the table.
 
 Examples:
   rpf compare iris.csv -k 3 --label species
@@ -29,7 +29,7 @@ pub struct CompareArgs {
     #[arg(long, short = 'k', value_name = "K", value_parser = count)]
     pub clusters: usize,
 
-    /// Which methods, in this order [default: kmeans,njw,cf,rpf]
+    /// Methods to run, in this order [default: kmeans,njw,cf,rpf]
     #[arg(long, value_name = "NAMES", value_enum, value_delimiter = ',')]
     pub methods: Vec<RivalArg>,
 
@@ -37,7 +37,7 @@ pub struct CompareArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// How rpfCluster makes labels from eigenvectors [default: kway]
+    /// How rpfCluster finds clusters from eigenvectors [default: kway]
     #[arg(long, value_name = "HOW", value_enum, help_heading = "Spectral options")]
     pub method: Option<MethodArg>,
 
@@ -57,11 +57,11 @@ pub struct CompareArgs {
 /// `rpf sweep`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-One forest, every pair of a threshold beta1 (0, 0.1, …, 0.4) and a bandwidth beta2
-of the grid, both ways of making labels. Shown are the setting the label-free rule
-picks (its clusters agree best with those of all others), with --label the best by
-rho_c, which is the paper's protocol, and the partitions most settings agree on;
---json has them all.
+Clusters one forest with every threshold beta1 (0, 0.1, …, 0.4), every bandwidth
+beta2 of the grid and both methods. Prints the setting selected without labels
+(its clusters agree best with those of all other settings), with --label the
+setting of the highest accuracy (rho_c), which is the protocol of the paper, and
+the most frequent partitions. --json lists all settings.
 
 Examples:
   rpf sweep data.csv -k 3 --report sweep.html
@@ -72,11 +72,11 @@ pub struct SweepArgs {
     #[arg(long, short = 'k', value_name = "K", value_parser = count)]
     pub clusters: usize,
 
-    /// Which bandwidths are tried [default: coarse]
+    /// Grid of bandwidths [default: coarse]
     #[arg(long, value_name = "GRID", value_enum)]
     pub grid: Option<GridArg>,
 
-    /// Write a page to look at: the map of all settings, and the clusters of the one picked without labels
+    /// Write an HTML report: the map of all settings, and the clusters of the setting selected without labels
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
 
@@ -84,7 +84,7 @@ pub struct SweepArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// How labels are made from eigenvectors [default: both ways]
+    /// How clusters are found from eigenvectors [default: both methods]
     #[arg(long, value_name = "HOW", value_enum, help_heading = "Spectral options")]
     pub method: Option<MethodArg>,
 
@@ -101,10 +101,10 @@ pub struct SweepArgs {
 /// `rpf reproduce`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Writes results.json, one CSV a table, one SVG a figure, report.html and
-paper-results.md, which sets every figure beside the paper's. What is done is kept:
-after an interruption the same command goes on where it stopped. A set whose file is
-missing or altered is named, the others run; the exit status is then 1.
+Writes results.json, one CSV per table, one SVG per figure, report.html and
+paper-results.md, which compares every number with the paper. An interrupted run
+is resumed by the same command. Data sets whose file is missing or altered are
+reported and skipped; the exit status is then 1.
 
 Examples:
   rpf reproduce --data data --quick                minutes, a coarse search
@@ -115,7 +115,7 @@ pub struct ReproduceArgs {
     #[arg(long, value_name = "DIR")]
     pub data: PathBuf,
 
-    /// Folder for the results, made if need be [default: reproduction]
+    /// Folder for the results, created if necessary [default: reproduction]
     #[arg(long, short, value_name = "DIR")]
     pub output: Option<PathBuf>,
 
@@ -123,15 +123,15 @@ pub struct ReproduceArgs {
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub only: Vec<String>,
 
-    /// A coarse run of minutes instead of the paper's whole search
+    /// A coarse grid that takes minutes instead of the full grid of the paper
     #[arg(long)]
     pub quick: bool,
 
-    /// Runs of each method, seeds 0, 1, … [default: 5; --quick: 3, and 1 beyond 1,000 rows]
+    /// Runs per method, with seeds 0, 1, … [default: 5; --quick: 3, and 1 above 1,000 rows]
     #[arg(long, value_name = "N", value_parser = count)]
     pub seeds: Option<usize>,
 
-    /// Print what is in results.json
+    /// Print the content of results.json
     #[arg(long)]
     pub json: bool,
 

@@ -1,7 +1,7 @@
-//! The command line as typed. Nothing is checked here beyond the shape of each value; `resolve` does that.
+//! The command line. Only the form of each value is checked here; `resolve` checks the rest.
 //!
-//! Options have no defaults here, so that a value of `--config` can stand where the command line says nothing; the help
-//! text names the default that `resolve` puts.
+//! Options have no defaults here, so that `--config` can supply what the command line leaves out; the help names the
+//! default that `resolve` uses.
 
 mod clustering;
 mod experiments;
@@ -16,22 +16,22 @@ pub use clustering::{ClusterArgs, EmbedArgs, PredictArgs};
 pub use experiments::{CompareArgs, ReproduceArgs, SweepArgs};
 pub use plotting::{KindArg, PlotArgs, ScoreArg};
 pub use shared::{DataArgs, ForestArgs, RunArgs, SpectralArgs};
-pub use values::{Choice, GridArg, MinNode, RivalArg, SolverArg};
+pub use values::{AutoOr, GridArg, RivalArg};
 pub use verbs::{CompletionsArgs, DemoArgs, InspectArgs, KernelArgs, NeighborsArgs, ScoreArgs};
 
 const EXAMPLES: &str = "\
 Examples:
-  rpf demo                                      see it work on the Iris data
-  rpf cluster data.csv -k 3 -o labels.csv       three clusters
-  rpf cluster data.csv -k 3 --report page.html  and a page that shows them
-  rpf predict model.rpf new.csv                 clusters of new rows
-  rpf kernel data.csv --label class -o s.npz    similarity of all rows, for SciPy
-  rpf neighbors data.parquet -n 10 -o nn.csv    ten nearest rows of every row
-  rpf score labels.csv --truth classes.csv      labels against known classes
-  rpf compare data.csv -k 3 --label class       beside K-means, NJW, Cluster Forests
-  rpf plot model.rpf --kind heatmap -o fig.pdf  a figure for a paper
+  rpf demo                                      try it on the Iris data
+  rpf cluster data.csv -k 3 -o labels.csv       find three clusters
+  rpf cluster data.csv -k 3 --report page.html  and write a report page
+  rpf predict model.rpf new.csv                 label new rows
+  rpf kernel data.csv --label class -o s.npz    similarity matrix for SciPy
+  rpf neighbors data.parquet -n 10 -o nn.csv    ten neighbours of every row
+  rpf score labels.csv --truth classes.csv      compare labels with known classes
+  rpf compare data.csv -k 3 --label class       compare with K-means, NJW, Cluster Forests
+  rpf plot model.rpf --kind heatmap -o fig.pdf  draw a figure for a paper
 
-Exit status: 0 done, 1 the data or a file is at fault, 2 the command line is at fault.";
+Exit status: 0 success, 1 error in the data or a file, 2 error in the command line.";
 
 /// Random projection forests, the similarity kernel they learn, and clustering built on it.
 #[derive(Debug, Parser)]
@@ -43,32 +43,32 @@ pub struct Cli {
     pub verb: Verb,
 }
 
-/// One verb a file of `commands`.
+/// The verbs; each has a file in `commands`.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
-    /// See it work: the embedded Iris data clustered and scored, as a page and a picture
+    /// Cluster and score the embedded Iris data; write a report page and a picture
     Demo(DemoArgs),
     /// Cluster the rows of a table, or the points of a similarity matrix
     Cluster(ClusterArgs),
-    /// Label new rows by a saved clustering
+    /// Label new rows with a saved clustering
     Predict(PredictArgs),
-    /// Write spectral coordinates of every row (manifold learning)
+    /// Write the spectral embedding of every row (manifold learning)
     Embed(EmbedArgs),
-    /// Write the similarity of all pairs of rows as .npz, .mtx, .npy or .parquet
+    /// Write the similarity matrix of the rows as .npz, .mtx, .npy or .parquet
     Kernel(KernelArgs),
-    /// List the nearest rows of every row: those that share the most leaves
+    /// List the neighbours of every row: the rows that share the most leaves with it
     Neighbors(NeighborsArgs),
     /// Score labels against known classes
     Score(ScoreArgs),
-    /// Cluster by rpfCluster, K-means, NJW and Cluster Forests, side by side against known classes
+    /// Compare rpfCluster, K-means, NJW and Cluster Forests against known classes
     Compare(CompareArgs),
-    /// Try the whole grid of beta1 and beta2 over one forest
+    /// Cluster one forest with every beta1 and beta2 of a grid
     Sweep(SweepArgs),
-    /// Run the paper's experiments again: tables, figures, a report
+    /// Reproduce the experiments of the paper: tables, figures, a report
     Reproduce(ReproduceArgs),
     /// Draw a figure for a paper, as .svg, .png or .pdf, from a model or a result
     Plot(PlotArgs),
-    /// Show what is in a model file
+    /// Show the content of a model file
     Inspect(InspectArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),

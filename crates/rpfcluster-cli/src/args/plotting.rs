@@ -1,4 +1,4 @@
-//! The options of `rpf plot`.
+//! Options of `rpf plot`.
 
 use std::path::PathBuf;
 
@@ -12,15 +12,15 @@ use super::values::count;
 /// `rpf plot`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-heatmap    the similarity, rows by cluster, or by class with --truth; several
-           models or matrices (.npy .npz .mtx .csv) come beside each other
-embedding  rows by two eigenvectors, coloured by cluster, or by class
+heatmap    similarity matrix, ordered by cluster, or by class with --truth;
+           several models or matrices (.npy .npz .mtx .csv) are drawn side by side
+embedding  rows in two eigenvectors, coloured by cluster, or by class with --truth
 eigen      eigenvalues and the gap after those used
-bars       sizes of clusters; scores of rpf compare --json and rpf reproduce
+bars       cluster sizes; scores of rpf compare --json and rpf reproduce
 sweep      the map of rpf sweep --json
-What rpf reproduce wrote (results.json) gives the paper's figures: bars, and as
-heatmap the two kernels of the Iris data. Letters are outlined: a figure looks
-the same everywhere.
+The results.json of rpf reproduce gives the figures of the paper: bars, and as
+heatmap the two kernels of the Iris data. Text is converted to outlines, so a
+figure looks the same everywhere.
 
 Examples:
   rpf plot model.rpf --kind heatmap -o kernel.pdf
@@ -29,7 +29,7 @@ Examples:
   rpf sweep iris.csv -k 3 --label species --json > s.json; rpf plot s.json --kind sweep -o s.pdf
   rpf plot results/results.json --kind bars --score ari -o ari.pdf")]
 pub struct PlotArgs {
-    /// A model of rpf cluster --model, a file that a --json option or rpf reproduce wrote, or a similarity matrix
+    /// A model of rpf cluster --model, the output of a --json option or of rpf reproduce, or a similarity matrix
     #[arg(value_name = "MODEL|RESULT", required = true, num_args = 1..)]
     pub inputs: Vec<PathBuf>,
 
@@ -41,27 +41,27 @@ pub struct PlotArgs {
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
 
-    /// Known classes: a file with one a row, or a table with --label; heat maps are ordered and points coloured by them
+    /// Known classes, one per line or a column of a table (--label), to order heat maps and colour points by
     #[arg(long, value_name = "FILE")]
     pub truth: Option<PathBuf>,
 
-    /// Column of --truth that holds the classes
+    /// Column of --truth with the classes
     #[arg(long, value_name = "COL", value_parser = column, requires = "truth")]
     pub label: Option<ColumnRef>,
 
-    /// The score that bars show [default: rho-c]
+    /// Score of the bars [default: rho-c]
     #[arg(long, value_name = "SCORE", value_enum)]
     pub score: Option<ScoreArg>,
 
-    /// The two eigenvectors an embedding shows, counted from 1 [default: 2,3]
+    /// Eigenvectors of the embedding, numbered from 1 [default: 2,3]
     #[arg(long, value_name = "I,J", value_parser = axes)]
     pub axes: Option<(usize, usize)>,
 
-    /// Headline [default: the file's name]
+    /// Title [default: the name of the file]
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
 
-    /// Pixels across, of a .png [default: 1600]
+    /// Width of a .png in pixels [default: 1600]
     #[arg(long, value_name = "PIXELS", value_parser = count)]
     pub width: Option<usize>,
 
@@ -72,7 +72,7 @@ pub struct PlotArgs {
 /// A kind of figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum KindArg {
-    /// The similarity as a matrix of cells
+    /// The similarity matrix
     Heatmap,
     /// Rows as points in two dimensions
     Embedding,
@@ -80,12 +80,12 @@ pub enum KindArg {
     Eigen,
     /// A map over beta1 and beta2
     Sweep,
-    /// Sizes or scores
+    /// Cluster sizes or scores
     Bars,
 }
 
 impl KindArg {
-    /// As it is typed.
+    /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             KindArg::Heatmap => "heatmap",
@@ -100,9 +100,9 @@ impl KindArg {
 /// A score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ScoreArg {
-    /// Clustering accuracy
+    /// Accuracy: rows under the best matching of clusters to classes
     RhoC,
-    /// Co-cluster accuracy, the Rand index
+    /// Rand index
     RhoR,
     /// Adjusted Rand index
     Ari,
@@ -134,7 +134,7 @@ impl From<ScoreArg> for Metric {
 }
 
 fn axes(text: &str) -> Result<(usize, usize), String> {
-    let wrong = || "take two different whole numbers from 1, such as 2,3".to_string();
+    let wrong = || "expected two different whole numbers from 1, such as 2,3".to_string();
     let (a, b) = text.split_once(',').ok_or_else(wrong)?;
     let read = |text: &str| text.trim().parse::<usize>().ok().filter(|at| *at > 0);
     match (read(a), read(b)) {

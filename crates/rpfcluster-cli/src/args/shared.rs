@@ -1,4 +1,4 @@
-//! Options that several verbs share, so that each is described once.
+//! Options that several verbs share.
 
 use std::path::PathBuf;
 
@@ -6,11 +6,10 @@ use clap::Args;
 use rpfcluster_data::{ColumnRef, Format};
 
 use super::values::{
-    AffinityArg, Choice, DiagonalArg, DirectionArg, MinNode, MissingArg, Size, SolverArg, SplitArg, count,
-    seed,
+    AffinityArg, AutoOr, DiagonalArg, DirectionArg, MissingArg, Size, SolverArg, SplitArg, count, seed,
 };
 
-/// A column must be something.
+/// A column by name or number.
 pub fn column(text: &str) -> Result<ColumnRef, String> {
     text.parse::<ColumnRef>().map_err(|e| e.to_string())
 }
@@ -20,7 +19,7 @@ pub fn format(text: &str) -> Result<Format, String> {
     text.parse::<Format>().map_err(|e| e.to_string())
 }
 
-/// Which numbers of a file are looked at.
+/// Which columns of a file are used, and how.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Data options")]
 pub struct DataArgs {
@@ -28,11 +27,11 @@ pub struct DataArgs {
     #[arg(value_name = "DATA", help_heading = None)]
     pub data: PathBuf,
 
-    /// Column (name or number from 1) that holds known classes: left out of the features, used only to score
+    /// Column of known classes (name or number from 1): not used as a feature, only to score
     #[arg(long, value_name = "COL", value_parser = column)]
     pub label: Option<ColumnRef>,
 
-    /// Columns to leave out: names, numbers from 1, ranges such as 3-7
+    /// Columns to leave out: names, numbers from 1, or ranges such as 3-7
     #[arg(long, value_name = "COLS", value_delimiter = ',', value_parser = column)]
     pub drop: Vec<ColumnRef>,
 
@@ -40,15 +39,15 @@ pub struct DataArgs {
     #[arg(long, value_name = "COLS", value_delimiter = ',', value_parser = column)]
     pub columns: Vec<ColumnRef>,
 
-    /// Columns that get mean 0 and standard deviation 1: none, all, or some [default: none]
+    /// Columns to scale to mean 0 and standard deviation 1: none, all, or a list [default: none]
     #[arg(long, value_name = "none|all|COLS", value_delimiter = ',', value_parser = column)]
     pub standardize: Vec<ColumnRef>,
 
-    /// What to do about missing values [default: error]
+    /// How to treat missing values [default: error]
     #[arg(long, value_name = "HOW", value_enum)]
     pub missing: Option<MissingArg>,
 
-    /// Format of DATA, when its name does not say
+    /// Format of DATA, if its extension does not tell
     #[arg(long, value_name = "FORMAT", value_parser = format)]
     pub format: Option<Format>,
 }
@@ -57,15 +56,15 @@ pub struct DataArgs {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Forest options")]
 pub struct ForestArgs {
-    /// Number of trees; cluster: auto doubles it until two halves of the forest agree [default: 200]
+    /// Number of trees; auto (rpf cluster only) doubles it until two halves of the forest find the same clusters [default: 200]
     #[arg(long, value_name = "T|auto")]
-    pub trees: Option<Choice<usize>>,
+    pub trees: Option<AutoOr<usize>>,
 
-    /// A node with fewer points is a leaf [default: 30; cluster and compare: auto]
+    /// Smallest node that is split: a node with fewer rows is a leaf [default: 30; cluster and compare: auto]
     #[arg(long, value_name = "N|auto")]
-    pub min_node: Option<MinNode>,
+    pub min_node: Option<AutoOr<usize>>,
 
-    /// Where a node is cut [default: uniform]
+    /// Where a node is split [default: uniform]
     #[arg(long, value_name = "HOW", value_enum)]
     pub split: Option<SplitArg>,
 
@@ -73,52 +72,52 @@ pub struct ForestArgs {
     #[arg(long, value_name = "HOW", value_enum)]
     pub direction: Option<DirectionArg>,
 
-    /// Directions tried for each node, the widest kept [default: 1]
+    /// Directions tried per node; the one with the widest projections is used [default: 1]
     #[arg(long, value_name = "M", value_parser = count)]
     pub candidates: Option<usize>,
 
-    /// Everything random follows from it; the same seed gives the same answer on any number of threads [default: 0]
+    /// Random seed; the same seed gives the same result on any number of threads [default: 0]
     #[arg(long, value_name = "N", value_parser = seed)]
     pub seed: Option<u64>,
 }
 
-/// From the forest's similarity to eigenvectors.
+/// The similarity that is clustered and its eigenvectors.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Spectral options")]
 pub struct SpectralArgs {
-    /// Which similarity is cut [default: auto]
+    /// Similarity that is clustered; S is the share of trees in which two rows share a leaf [default: auto]
     #[arg(long, value_name = "KIND", value_enum)]
     pub affinity: Option<AffinityArg>,
 
-    /// paper: pairs together in a smaller share of the trees are pruned, 0 to 1 [default: auto]
+    /// paper: similarities S below this threshold, 0 to 1, are set to 0 [default: auto]
     #[arg(long, value_name = "X|auto")]
-    pub beta1: Option<Choice<f64>>,
+    pub beta1: Option<AutoOr<f64>>,
 
     /// paper: bandwidth of the exponential [default: auto]
     #[arg(long, value_name = "X|auto")]
-    pub beta2: Option<Choice<f64>>,
+    pub beta2: Option<AutoOr<f64>>,
 
-    /// top-k: neighbours of each row [default: auto]
+    /// top-k: number of neighbours per row [default: auto]
     #[arg(long, value_name = "K|auto")]
-    pub top: Option<Choice<usize>>,
+    pub top: Option<AutoOr<usize>>,
 
-    /// top-k: edges weigh S to the power P [default: auto]
+    /// top-k: edge weights are S to the power P [default: auto]
     #[arg(long, value_name = "P|auto")]
-    pub power: Option<Choice<f64>>,
+    pub power: Option<AutoOr<f64>>,
 
-    /// paper: whether a row is similar to itself [default: keep]
+    /// paper: whether the diagonal of the similarity matrix is kept [default: keep]
     #[arg(long, value_name = "HOW", value_enum)]
     pub diagonal: Option<DiagonalArg>,
 
-    /// How eigenvectors are found [default: auto]
+    /// How eigenvectors are computed [default: auto]
     #[arg(long, value_name = "HOW", value_enum)]
     pub solver: Option<SolverArg>,
 
-    /// Landmarks of the Nystrom solver [default: 500]
+    /// Number of landmarks of the Nystrom solver [default: 500]
     #[arg(long, value_name = "M", value_parser = count)]
     pub landmarks: Option<usize>,
 
-    /// DATA is a similarity matrix: .csv, .npy, .npz (SciPy) or .mtx, square, symmetric, not negative
+    /// DATA is a similarity matrix, symmetric and non-negative: .csv, .npy, .npz (SciPy) or .mtx
     #[arg(long, conflicts_with_all = ["label", "drop", "columns", "standardize", "missing", "trees", "min_node",
         "split", "direction", "candidates", "affinity", "beta1", "beta2", "top", "power", "diagonal"])]
     pub precomputed: bool,
@@ -128,23 +127,23 @@ pub struct SpectralArgs {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Run options")]
 pub struct RunArgs {
-    /// Threads to use [default: one per core]
+    /// Number of threads [default: one per core]
     #[arg(long, value_name = "N", value_parser = count)]
     pub threads: Option<usize>,
 
-    /// Refuse work that would need more memory, such as 4G [default: what the machine has free]
+    /// Refuse work that needs more memory, such as 4G [default: the free memory of the machine]
     #[arg(long, value_name = "SIZE")]
     pub memory_limit: Option<Size>,
 
-    /// No progress, notes or hints
+    /// Print no progress, summary, notes or hints
     #[arg(long, short)]
     pub quiet: bool,
 
-    /// A line for every stage
+    /// Print a line for every stage and tables of what was tried
     #[arg(long, short, conflicts_with = "quiet")]
     pub verbose: bool,
 
-    /// Options from a file: `trees = 500`, one a line; the command line wins
+    /// Read options from a file, one per line: `trees = 500`; the command line takes precedence
     #[arg(long, value_name = "FILE.toml")]
     pub config: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! Values that options take, where they are more than a number or a path.
+//! Types of option values other than plain numbers and paths.
 
 use std::str::FromStr;
 
@@ -9,10 +9,10 @@ use rpfcluster::{AffinityKind, Direction, Split};
 use rpfcluster_data::Missing;
 use rpfcluster_paper::compare::Method as Rival;
 
-/// Where a node is cut.
+/// Where a node is split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SplitArg {
-    /// Uniformly between the smallest and the largest projection
+    /// At a uniform random point between the smallest and the largest projection
     Uniform,
     /// At the median projection
     Median,
@@ -30,9 +30,9 @@ impl From<SplitArg> for Split {
 /// How directions are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum DirectionArg {
-    /// Every coordinate a standard normal deviate
+    /// Every coordinate is standard normal
     Gaussian,
-    /// About sqrt(d) coordinates are not zero: cheap on wide data
+    /// About sqrt(d) coordinates are not zero: fast on wide data
     Sparse,
 }
 
@@ -45,14 +45,14 @@ impl From<DirectionArg> for Direction {
     }
 }
 
-/// What to do about gaps.
+/// How missing values are treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum MissingArg {
-    /// Refuse, naming the first one
+    /// Stop with an error that names the first one
     Error,
     /// Leave the row out
     Drop,
-    /// Put the column's mean
+    /// Replace by the mean of the column
     Mean,
 }
 
@@ -66,16 +66,16 @@ impl From<MissingArg> for Missing {
     }
 }
 
-/// Which similarity is cut.
+/// The similarity that is clustered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum AffinityArg {
-    /// Left to the program
+    /// Chosen from the data
     Auto,
-    /// Pairs below beta1 pruned, then exp(S / beta2): the paper's
+    /// The paper's: exp(S / beta2), with S below beta1 set to 0
     Paper,
-    /// S itself, never formed: for any number of rows
+    /// S itself, in factored form: for any number of rows
     Linear,
-    /// Each row's strongest neighbours, weights raised to a power
+    /// The graph of each row's most similar rows, weights S to a power
     TopK,
 }
 
@@ -90,12 +90,12 @@ impl From<AffinityArg> for Option<AffinityKind> {
     }
 }
 
-/// Whether a row is similar to itself.
+/// Whether the diagonal of the similarity matrix is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum DiagonalArg {
-    /// As the paper has it
+    /// As in the paper
     Keep,
-    /// Sounder at a small beta2
+    /// More robust at a small beta2
     Drop,
 }
 
@@ -111,9 +111,9 @@ impl From<DiagonalArg> for Diagonal {
 /// How labels are made from eigenvectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum MethodArg {
-    /// K eigenvectors, rows to unit length, k-means
+    /// K-means on the rows of K eigenvectors, scaled to unit length
     Kway,
-    /// Recursive cuts by the second eigenvector: the paper's
+    /// The paper's: recursive normalised cuts by the second eigenvector
     Ncut,
 }
 
@@ -126,7 +126,7 @@ impl From<MethodArg> for Method {
     }
 }
 
-/// A method of the comparison.
+/// A method of `rpf compare`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum RivalArg {
     /// Hartigan and Wong's K-means
@@ -135,9 +135,9 @@ pub enum RivalArg {
     Njw,
     /// Cluster Forests
     Cf,
-    /// rpfCluster, label-free
+    /// rpfCluster, parameters chosen without labels
     Rpf,
-    /// rpfCluster by the paper's protocol
+    /// rpfCluster, the paper's protocol: the best of a grid by the labels
     RpfBestByLabels,
 }
 
@@ -153,25 +153,25 @@ impl From<RivalArg> for Rival {
     }
 }
 
-/// Which bandwidths a sweep tries.
+/// The bandwidths of a sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum GridArg {
-    /// Eighteen over the paper's range
+    /// 18 bandwidths over the range of the paper
     Coarse,
-    /// All of the paper: 2,090 from 0.01 to 200
+    /// The 2,090 bandwidths of the paper, 0.01 to 200
     Paper,
 }
 
-/// How eigenvectors are found.
+/// How eigenvectors are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SolverArg {
     /// Dense for few rows, block for many
     Auto,
-    /// All of them: n² memory, n³ time
+    /// Full decomposition: n² memory, n³ time
     Dense,
-    /// The largest few, exact to the tolerance at any n
+    /// Iterative block method, exact to a tolerance at any n
     Block,
-    /// Approximate, from landmarks
+    /// Nystrom approximation from landmark rows
     Nystrom,
 }
 
@@ -186,34 +186,34 @@ impl From<SolverArg> for Solver {
     }
 }
 
-/// A number, or a choice left to the program.
+/// The value of an option that takes `auto` or a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Choice<T> {
-    /// Chosen without labels.
+pub enum AutoOr<T> {
+    /// Chosen from the data.
     Auto,
-    /// As given.
-    Given(T),
+    /// Given on the command line.
+    Value(T),
 }
 
-impl<T> Choice<T> {
-    /// The number, if one was given.
-    pub fn given(self) -> Option<T> {
+impl<T> AutoOr<T> {
+    /// The value, unless it is `auto`.
+    pub fn value(self) -> Option<T> {
         match self {
-            Choice::Auto => None,
-            Choice::Given(value) => Some(value),
+            AutoOr::Auto => None,
+            AutoOr::Value(value) => Some(value),
         }
     }
 }
 
-impl<T: FromStr> FromStr for Choice<T> {
+impl<T: FromStr> FromStr for AutoOr<T> {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
-            "auto" => Ok(Choice::Auto),
-            _ => text.parse().map(Choice::Given).map_err(|_| {
+            "auto" => Ok(AutoOr::Auto),
+            _ => text.parse().map(AutoOr::Value).map_err(|_| {
                 let kind = if "0.5".parse::<T>().is_ok() { "a number" } else { "a whole number" };
-                format!("take {kind}, or auto")
+                format!("expected {kind} or auto")
             }),
         }
     }
@@ -221,37 +221,17 @@ impl<T: FromStr> FromStr for Choice<T> {
 
 /// A whole number that counts something.
 pub fn count(text: &str) -> Result<usize, String> {
-    text.parse().map_err(|_| "take a whole number from 1".into())
+    text.parse().map_err(|_| "expected a whole number from 1".into())
 }
 
 /// A seed.
 pub fn seed(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| format!("take a whole number from 0 to {}", u64::MAX))
+    text.parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
 }
 
-/// A share, whose range `resolve` checks.
+/// A share; `resolve` checks its range.
 pub fn share(text: &str) -> Result<f64, String> {
-    text.parse().map_err(|_| "take a number from 0 to 1".into())
-}
-
-/// `--min-node`: a number, or a choice left to the program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MinNode {
-    /// Chosen without labels; where a command has something to choose by.
-    Auto,
-    /// As given.
-    Fixed(usize),
-}
-
-impl FromStr for MinNode {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "auto" => Ok(MinNode::Auto),
-            _ => text.parse().map(MinNode::Fixed).map_err(|_| "take a whole number from 2, or auto".into()),
-        }
-    }
+    text.parse().map_err(|_| "expected a number from 0 to 1".into())
 }
 
 /// A number of bytes: `500000000`, `500M`, `1.5G`, `2GiB`.
@@ -262,7 +242,7 @@ impl FromStr for Size {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || "take a size such as 500M, 2G or 1.5GiB".to_string();
+        let wrong = || "expected a size such as 500M, 2G or 1.5GiB".to_string();
         let text = text.trim();
         let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
         let (number, unit) = text.split_at(digits);
@@ -286,7 +266,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes() {
+    fn sizes_take_decimal_and_binary_units() {
         let size = |text: &str| text.parse::<Size>().map(|s| s.0);
         assert_eq!(size("500"), Ok(500));
         assert_eq!(size("1.5G"), Ok(1_500_000_000));

@@ -1,4 +1,4 @@
-//! The options of each verb, with examples at the end of its help.
+//! Options of demo, kernel, neighbors, score, inspect and completions.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ Examples:
   rpf demo
   rpf demo --out pictures --trees 600 --seed 7")]
 pub struct DemoArgs {
-    /// Folder for page and picture, made if need be [default: the current one]
+    /// Folder for the page and the picture, created if necessary [default: the current folder]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
@@ -32,9 +32,9 @@ pub struct DemoArgs {
 #[command(after_help = "\
 Examples:
   rpf kernel data.csv -o s.npz               for scipy.sparse.load_npz
-  rpf kernel data.csv -o s.npz --min 0.1     together in a tenth of the trees
-  rpf kernel data.csv -o s.mtx --top 10      each row's ten strongest partners
-  rpf kernel data.csv --label class -o s.npy for numpy.load, every pair
+  rpf kernel data.csv -o s.npz --min 0.1     only similarities from 0.1
+  rpf kernel data.csv -o s.mtx --top 10      the ten most similar rows of each row
+  rpf kernel data.csv --label class -o s.npy dense, for numpy.load
   zcat data.gz | rpf kernel - -o s.parquet --model forest.rpf")]
 pub struct KernelArgs {
     /// File to write: .npz (SciPy CSR), .mtx (Matrix Market), .npy (dense) or .parquet (columns i, j from 0, and s)
@@ -45,15 +45,15 @@ pub struct KernelArgs {
     #[arg(long, value_name = "S", value_parser = share)]
     pub min: Option<f64>,
 
-    /// Keep each row's K strongest partners; a pair stays when either row names it, and so does the diagonal
+    /// Keep the K most similar rows of each row, their mirror images and the diagonal
     #[arg(long, value_name = "K", value_parser = count)]
     pub top: Option<usize>,
 
-    /// Save the forest, with column names and preparation, for use on new rows
+    /// Save the forest with column names and preparation, for rpf neighbors --against
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
 
-    /// Print what was done as one JSON object
+    /// Print the result as one JSON object
     #[arg(long)]
     pub json: bool,
 
@@ -70,16 +70,16 @@ pub struct KernelArgs {
 /// `rpf neighbors`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Output: CSV, a line for each pair: row, rank, neighbor (rows count from 1),
-similarity, and with --exact distance. A row that shares leaves with fewer than
-N others has fewer lines.
+Output: CSV with one line per pair: row, rank, neighbor (rows are numbered from 1),
+similarity, and with --exact distance. A row that shares leaves with fewer than N
+others has fewer lines.
 
 Examples:
   rpf neighbors data.csv -n 10
   rpf neighbors data.npy -n 10 --exact -o nearest.csv
-  rpf neighbors new.csv -n 5 --against forest.rpf  fitted rows near new ones")]
+  rpf neighbors new.csv -n 5 --against forest.rpf  neighbours among the fitted rows")]
 pub struct NeighborsArgs {
-    /// Neighbours of every row
+    /// Number of neighbours of every row
     #[arg(long, short = 'n', value_name = "N", value_parser = count)]
     pub neighbors: usize,
 
@@ -87,20 +87,20 @@ pub struct NeighborsArgs {
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// Order by Euclidean distance, the N nearest of --pool co-leaf neighbours
+    /// Rank by Euclidean distance: the N nearest of --pool rows that share the most leaves
     #[arg(long)]
     pub exact: bool,
 
-    /// Co-leaf neighbours that --exact measures [default: ten times N, at least 100]
+    /// Number of rows whose distance --exact computes [default: 10 N, at least 100]
     #[arg(long, value_name = "M", value_parser = count, requires = "exact")]
     pub pool: Option<usize>,
 
-    /// Look among the rows this model was grown on instead of among the rows of DATA
+    /// Search the rows that this model was fitted on instead of the rows of DATA
     #[arg(long, value_name = "MODEL", conflicts_with_all = ["exact", "drop", "columns", "standardize", "missing",
         "trees", "min_node", "split", "direction", "candidates", "seed"])]
     pub against: Option<PathBuf>,
 
-    /// Print what was done as one JSON object; the neighbours go to --output
+    /// Print the result as one JSON object; the neighbours are written to --output
     #[arg(long, requires = "output")]
     pub json: bool,
 
@@ -117,25 +117,25 @@ pub struct NeighborsArgs {
 /// `rpf score`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-rho_c     rows in the best matching of clusters to classes, percent
-rho_r     Rand index: pairs of rows judged alike, percent
+rho_c     accuracy: rows under the best matching of clusters to classes, percent
+rho_r     Rand index: pairs of rows on which clusters and classes agree, percent
 ari, nmi  adjusted Rand index, normalised mutual information
-majority  what a single cluster would score as rho_c, percent
+majority  accuracy of a single cluster, percent
 
 Examples:
-  rpf score labels.csv --truth classes.txt           one class a line
+  rpf score labels.csv --truth classes.txt           one class per line
   rpf score labels.csv --truth iris.csv --label species
-  rpf score iris-with-clusters.csv --truth species   both in one file")]
+  rpf score iris-with-clusters.csv --truth species   labels and classes in one file")]
 pub struct ScoreArgs {
-    /// File with a column `cluster`, or with one label a line; - is standard input
+    /// File with a column `cluster`, or with one label per line; - is standard input
     #[arg(value_name = "LABELS")]
     pub labels: PathBuf,
 
-    /// File with the known classes, or a column of LABELS that holds them
+    /// File with the known classes, or a column of LABELS
     #[arg(long, value_name = "FILE|COLUMN")]
     pub truth: String,
 
-    /// Column of the truth file that holds the classes, when it has several
+    /// Column of the truth file with the classes, if it has several columns
     #[arg(long, value_name = "COL")]
     pub label: Option<ColumnRef>,
 

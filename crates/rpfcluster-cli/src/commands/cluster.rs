@@ -1,18 +1,18 @@
-//! `rpf cluster`: from a table, or a similarity matrix, to labels, a model and a page.
+//! `rpf cluster`: clusters a table or a similarity matrix; writes labels, a model and a report.
 
 use std::path::PathBuf;
 
 use crate::args::ClusterArgs;
-use crate::clustered::{Basis, Clustered};
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Failure, Result};
 use crate::labels_file::{COLUMN, LabelsFile};
 use crate::model::{self, Meta};
+use crate::outcome::Outcome;
 use crate::resolve::Clusters;
 use crate::session::Session;
-use crate::{engine, output, report, resolve, summary, tried};
+use crate::{load, output, report, resolve, summary};
 
-/// Reads, clusters, writes, sums up.
-pub fn run(args: &ClusterArgs) -> Outcome {
+/// Reads, clusters, writes the files and prints the summary or the JSON object.
+pub fn run(args: &ClusterArgs) -> Result {
     let session = Session::new(&args.run);
     let wanted = resolve::clusters(args)?;
     if args.append {
@@ -27,67 +27,71 @@ pub fn run(args: &ClusterArgs) -> Outcome {
         ],
     )?;
     session.on_threads(|| {
-        let clustered = if args.spectral.precomputed {
+        let outcome = if args.spectral.precomputed {
             matrix(&session, args, &wanted)?
         } else {
             rows(&session, args, &wanted)?
         };
-        write(&session, args, &clustered)?;
-        if let Some(evidence) = clustered.evidence() {
-            session.details(&tried::tables(evidence));
+        let warnings = summary::warnings(&outcome);
+        write(&session, args, &outcome, &warnings)?;
+        if let Some(evidence) = outcome.clustering.evidence() {
+            session.details(|| summary::tables(evidence));
         }
-        for sentence in summary::warnings(&clustered) {
-            session.note(&sentence);
+        for sentence in &warnings {
+            session.note(sentence);
         }
         if args.json {
-            return output::print_json(&clustered.json(&session, "cluster")?);
+            return output::print_json(&outcome.json(&session, "cluster")?);
         }
-        session.summary(&summary::text(&clustered, session.clock.total())?);
-        let written = [("labels", &args.output), ("model", &args.model), ("report", &args.report)];
-        for (what, path) in written {
-            if let Some(path) = path.as_ref().filter(|p| p.as_os_str() != "-") {
-                session.summary(&format!("{what:<11}  {}\n", path.display()));
+        session.summary(|| {
+            let mut text = summary::text(&session, &outcome)?;
+            for (what, path) in [("labels", &args.output), ("model", &args.model), ("report", &args.report)] {
+                if let Some(path) = path.as_ref().filter(|p| p.as_os_str() != "-") {
+                    text += &format!("{what:<11}  {}\n", path.display());
+                }
             }
-        }
-        Ok(())
+            Ok(text)
+        })
     })
 }
 
-fn rows(session: &Session, args: &ClusterArgs, wanted: &Clusters) -> Outcome<Clustered> {
-    let mut params = resolve::open_walk(&args.forest, &args.spectral, wanted)?;
+fn rows(session: &Session, args: &ClusterArgs, wanted: &Clusters) -> Result<Outcome> {
+    let mut params = resolve::pipeline_with_open_trees(&args.forest, &args.spectral, wanted)?;
     params.method = args.method.map(Into::into);
-    let (table, preparation) = engine::load(session, &args.data)?;
+    let (table, preparation) = load::table(session, &args.data)?;
     if table.columns.iter().any(|name| name == COLUMN) {
         session.note(&format!(
-            "hint: column \"{COLUMN}\" looks like the labels of an earlier run and is used as a feature; \
-             leave it out with --drop {COLUMN}"
+            "hint: column \"{COLUMN}\" is used as a feature but may hold the labels of an earlier run; \
+             --drop {COLUMN} leaves it out"
         ));
     }
-    Clustered::rows(session, table, preparation, &params)
+    Outcome::of_rows(session, table, preparation, &params)
 }
 
-fn matrix(session: &Session, args: &ClusterArgs, wanted: &Clusters) -> Outcome<Clustered> {
+fn matrix(session: &Session, args: &ClusterArgs, wanted: &Clusters) -> Result<Outcome> {
     if args.model.is_some() {
         return Err(Failure::usage("--model saves a forest, but --precomputed grows none; leave it out"));
     }
     if args.append {
-        return Err(Failure::usage("--append is for tables, but --precomputed reads a matrix; leave it out"));
+        return Err(Failure::usage(
+            "--append applies only to tables, but --precomputed reads a matrix; leave it out",
+        ));
     }
     if args.confidence {
         return Err(Failure::usage(
-            "--confidence asks the forest, but --precomputed grows none; leave it out",
+            "--confidence needs a forest, but --precomputed grows none; leave it out",
         ));
     }
     let (Clusters::Fixed(k) | Clusters::UpTo(k)) = *wanted;
     let mut params = resolve::matrix(&args.forest, &args.spectral, k)?;
     params.method = args.method.map_or(params.method, Into::into);
-    Clustered::matrix(session, &args.data, &params)
+    Outcome::of_matrix(session, &args.data, params)
 }
 
-/// All files that were asked for, or none: some of them without the others would look like success.
-fn write(session: &Session, args: &ClusterArgs, clustered: &Clustered) -> Outcome {
+/// Writes all files or none: a part of them would look like success.
+fn write(session: &Session, args: &ClusterArgs, outcome: &Outcome, warnings: &[String]) -> Result {
     let mut written: Vec<PathBuf> = Vec::new();
-    let done = write_each(session, args, clustered, &mut written);
+    let done = write_each(session, args, outcome, warnings, &mut written);
     if done.is_err() {
         written.iter().filter(|path| path.is_file()).for_each(|path| {
             let _ = std::fs::remove_file(path);
@@ -99,33 +103,32 @@ fn write(session: &Session, args: &ClusterArgs, clustered: &Clustered) -> Outcom
 fn write_each(
     session: &Session,
     args: &ClusterArgs,
-    clustered: &Clustered,
+    outcome: &Outcome,
+    warnings: &[String],
     written: &mut Vec<PathBuf>,
-) -> Outcome {
-    if let (Some(path), Basis::Rows { table, preparation, fitted }) = (&args.model, &clustered.basis) {
+) -> Result {
+    if let (Some(path), Some(prepared), Some(fitted)) =
+        (&args.model, &outcome.prepared, outcome.clustering.fitted())
+    {
         let label = args.data.label.as_ref().map(|l| l.0.clone());
-        model::save_clustering(path, fitted, &Meta::new(table, preparation.clone(), label))?;
+        let meta = Meta::new(&prepared.table, prepared.preparation.clone(), label);
+        model::save_clustering(path, fitted, &meta)?;
         written.push(path.clone());
     }
     if let Some(path) = &args.report {
-        report::save(session, clustered, None, path)?;
+        report::save(session, outcome, warnings.to_vec(), None, path)?;
         written.push(path.clone());
     }
     let to_stdout = args.output.as_ref().is_none_or(|path| path.as_os_str() == "-");
     if args.json && to_stdout {
         return Ok(());
     }
-    let file = match clustered.table() {
-        Some(table) => LabelsFile::of_table(table, clustered.labels(), args.output.as_deref()),
-        None => LabelsFile {
-            target: args.output.as_deref(),
-            append_to: None,
-            rows: None,
-            labels: clustered.labels(),
-            confidence: None,
-        },
-    };
-    let confidence = if args.confidence { clustered.confidence() } else { None };
-    let append_to = args.append.then_some(args.data.data.as_path());
-    LabelsFile { append_to, confidence: confidence.as_deref(), ..file }.save()
+    LabelsFile {
+        target: args.output.as_deref(),
+        append_to: args.append.then_some(args.data.data.as_path()),
+        rows: outcome.table().and_then(|table| table.rows.as_deref()),
+        labels: outcome.clustering.labels(),
+        confidence: if args.confidence { outcome.confidence(session)? } else { None },
+    }
+    .save()
 }

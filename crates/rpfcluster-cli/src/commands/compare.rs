@@ -1,35 +1,35 @@
-//! `rpf compare`: rpfCluster and the paper's rivals side by side on one labelled table.
+//! `rpf compare`: rpfCluster and the rival methods of the paper on one labelled table.
 
 use std::fmt::Write;
 
 use rpfcluster::RpfCluster;
+use rpfcluster::metrics::cluster_sizes;
 use rpfcluster_paper::compare::{Answer, Comparison, Method};
 use rpfcluster_paper::rivals::DENSE_LIMIT;
 use serde_json::{Map, Value, json};
 
 use crate::args::{CompareArgs, RivalArg};
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Failure, Result};
 use crate::resolve::Clusters;
-use crate::session::Session;
-use crate::{engine, output, resolve};
+use crate::session::{Session, Size};
+use crate::{load, output, resolve};
 
-/// The forest of the paper's protocol when `--min-node` is left open.
+/// min-node of the paper's protocol, used when `--min-node` is auto.
 const PAPER_MIN_NODE: usize = 30;
-/// Those that look at no label, when `--methods` says nothing.
+/// The default of `--methods`: the methods that use no labels.
 const LABEL_FREE: [RivalArg; 4] = [RivalArg::Kmeans, RivalArg::Njw, RivalArg::Cf, RivalArg::Rpf];
 
 type Answers = Vec<(Method, rpfcluster::Result<Answer>)>;
 
-/// Reads, lets each method cluster, scores them alike, prints.
-pub fn run(args: &CompareArgs) -> Outcome {
+/// Reads, clusters by each method, scores and prints.
+pub fn run(args: &CompareArgs) -> Result {
     let session = Session::new(&args.run);
     let k = resolve::positive("--clusters", args.clusters)?;
-    let mut rpf = resolve::walk(&args.forest, &args.spectral, &Clusters::Fixed(k))?;
+    let mut rpf = resolve::pipeline(&args.forest, &args.spectral, &Clusters::Fixed(k))?;
     rpf.method = args.method.map(Into::into);
-    rpf.threads = session.threads();
     let methods = methods(args)?;
     session.on_threads(|| {
-        let (table, _) = engine::load(&session, &args.data)?;
+        let (table, _) = load::table(&session, &args.data)?;
         let (n, d) = (table.n, table.d());
         let classes = table.labels.as_ref().ok_or_else(|| Failure::usage("--label is missing"))?;
         check_memory(&session, n, d, &rpf)?;
@@ -58,15 +58,15 @@ pub fn run(args: &CompareArgs) -> Outcome {
         if !args.json {
             return output::print(&text(&answers));
         }
-        let mut object = session.head_of("compare", (n, d, k), rpf.seed, json!(rpf));
+        let mut object = session.head("compare", Size { n, d, k: Some(k) }, rpf.seed, json!(rpf));
         object.insert("majority".into(), json!(majority(&answers)));
         object.insert("methods".into(), Value::Object(entries(&answers, k)));
         session.finish_json(object)
     })
 }
 
-/// Those asked for, each once.
-fn methods(args: &CompareArgs) -> Outcome<Vec<Method>> {
+/// The requested methods, without repetition.
+fn methods(args: &CompareArgs) -> Result<Vec<Method>> {
     let named = if args.methods.is_empty() { &LABEL_FREE[..] } else { &args.methods };
     let mut methods: Vec<Method> = Vec::new();
     for method in named.iter().map(|name| Method::from(*name)) {
@@ -89,15 +89,15 @@ fn comparison(rpf: &RpfCluster) -> Comparison {
     }
 }
 
-/// The rivals hold a few matrices of all pairs up to their limit; rpfCluster what it says itself.
-fn check_memory(session: &Session, n: usize, d: usize, rpf: &RpfCluster) -> Outcome {
+/// The rivals hold four n x n matrices up to their limit of rows.
+fn check_memory(session: &Session, n: usize, d: usize, rpf: &RpfCluster) -> Result {
     let dense = (n.min(DENSE_LIMIT) as u64).pow(2) * 8 * 4;
     let values = (n * d * size_of::<f64>()) as u64;
     let needed = rpf.memory_needed(n, d, size_of::<f64>()).max(dense + values);
     session.check_memory(
         &format!("comparing methods on {n} rows"),
         needed,
-        "take fewer rows or --trees, or raise --memory-limit",
+        "use fewer rows or fewer --trees, or raise --memory-limit",
     )
 }
 
@@ -108,12 +108,7 @@ fn majority(answers: &Answers) -> Option<f64> {
 fn entries(answers: &Answers, k: usize) -> Map<String, Value> {
     let entry = |answer: &rpfcluster::Result<Answer>| match answer {
         Ok(answer) => {
-            let mut sizes = vec![0usize; k];
-            for label in &answer.labels {
-                if let Some(size) = sizes.get_mut(*label as usize) {
-                    *size += 1;
-                }
-            }
+            let sizes = cluster_sizes(&answer.labels, k);
             json!({
                 "scores": answer.scores, "seconds": answer.seconds, "cluster_sizes": sizes, "note": answer.note,
             })
@@ -146,7 +141,7 @@ fn text(answers: &Answers) -> String {
         }
     }
     if let Some(majority) = majority(answers) {
-        let _ = writeln!(text, "{:<width$} {majority:>7.2}  one cluster for all", "majority");
+        let _ = writeln!(text, "{:<width$} {majority:>7.2}  a single cluster", "majority");
     }
     text
 }

@@ -1,7 +1,4 @@
-//! `rpf demo`: all that can be shown without a file of one's own.
-//!
-//! The embedded Iris data goes the whole walk; the species are looked at only afterwards, to see how well the clusters
-//! agree with them.
+//! `rpf demo`: clusters the embedded Iris data, scores the clusters against the species, and writes a page and a picture.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,47 +7,47 @@ use rpfcluster_data::{Labels, Missing, Preparation, Table, iris};
 use rpfcluster_report::figures::{Group, Panel, heat};
 
 use crate::args::{DemoArgs, SpectralArgs};
-use crate::clustered::{Basis, Clustered};
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Failure, Result};
+use crate::outcome::Outcome;
 use crate::resolve::Clusters;
 use crate::session::Session;
 use crate::{output, report, resolve, summary};
 
-/// The picture's name.
+/// File name of the picture.
 const PICTURE: &str = "iris-kernel.svg";
-/// The page's name.
+/// File name of the page.
 const PAGE: &str = "report.html";
 
-/// Clusters, scores, draws, and says what to do next.
-pub fn run(args: &DemoArgs) -> Outcome {
+/// Clusters, scores, draws, and prints what to do next.
+pub fn run(args: &DemoArgs) -> Result {
     let session = Session::new(&args.run);
-    let params = resolve::walk(&args.forest, &SpectralArgs::default(), &Clusters::Fixed(3))?;
+    let params = resolve::pipeline(&args.forest, &SpectralArgs::default(), &Clusters::Fixed(3))?;
     let folder = folder(args.out.as_deref())?;
     let (picture, page) = (folder.join(PICTURE), folder.join(PAGE));
     resolve::outputs(Path::new("-"), &[("--out", Some(&picture)), ("--out", Some(&page))])?;
     session.on_threads(|| {
         let table = iris()?;
         let species = table.labels.clone().ok_or_else(|| Failure::data("iris: the species are missing"))?;
-        let preparation = as_it_is(&table);
-        let clustered = Clustered::rows(&session, table, preparation, &params)?;
-        let drawn = picture_of(&clustered, &species)?;
+        let preparation = unchanged(&table);
+        let outcome = Outcome::of_rows(&session, table, preparation, &params)?;
+        let drawn = picture_of(&outcome, &species)?;
         output::to_file(&picture, |out| out.write_all(drawn.as_bytes()))?;
-        report::save(&session, &clustered, None, &page)?;
-        output::print(&text(&session, &clustered, &species, &page, &picture)?)
+        report::save(&session, &outcome, summary::warnings(&outcome), None, &page)?;
+        output::print(&text(&session, &outcome, &species, &page, &picture)?)
     })
 }
 
-/// The folder for page and picture, made if need be.
-fn folder(out: Option<&Path>) -> Outcome<PathBuf> {
+/// The output folder, created if it does not exist.
+fn folder(out: Option<&Path>) -> Result<PathBuf> {
     let Some(folder) = out else { return Ok(PathBuf::new()) };
     std::fs::create_dir_all(folder).map_err(|e| {
-        Failure::data(format!("{}: the folder cannot be made: {}", folder.display(), e.kind()))
+        Failure::data(format!("{}: the folder cannot be created: {}", folder.display(), e.kind()))
     })?;
     Ok(folder.to_path_buf())
 }
 
 /// The preparation of a table that needed none.
-fn as_it_is(table: &Table) -> Preparation {
+fn unchanged(table: &Table) -> Preparation {
     let d = table.d();
     Preparation {
         columns: table.columns.clone(),
@@ -63,9 +60,9 @@ fn as_it_is(table: &Table) -> Preparation {
     }
 }
 
-/// The kernel as a heat map, flowers in the order of their species.
-fn picture_of(clustered: &Clustered, species: &Labels) -> Outcome<String> {
-    let Basis::Rows { fitted, .. } = &clustered.basis else { return Ok(String::new()) };
+/// The kernel as a heat map, rows ordered by species.
+fn picture_of(outcome: &Outcome, species: &Labels) -> Result<String> {
+    let Some(fitted) = outcome.clustering.fitted() else { return Ok(String::new()) };
     let groups: Vec<Group> = species
         .names
         .iter()
@@ -78,10 +75,10 @@ fn picture_of(clustered: &Clustered, species: &Labels) -> Outcome<String> {
     Ok(heat(&[panel], &["share of trees", "with both rows", "in one leaf"], false)?)
 }
 
-/// Rows of each cluster by species.
-fn table(clustered: &Clustered, species: &Labels) -> String {
-    let mut counts = vec![vec![0usize; species.names.len()]; clustered.k()];
-    for (&cluster, &class) in clustered.labels().iter().zip(&species.codes) {
+/// Number of rows by cluster and species.
+fn table(outcome: &Outcome, species: &Labels) -> String {
+    let mut counts = vec![vec![0usize; species.names.len()]; outcome.clustering.k()];
+    for (&cluster, &class) in outcome.clustering.labels().iter().zip(&species.codes) {
         counts[cluster as usize][class as usize] += 1;
     }
     let head = std::iter::once(String::new()).chain(species.names.iter().cloned());
@@ -95,20 +92,20 @@ fn table(clustered: &Clustered, species: &Labels) -> String {
 
 fn text(
     session: &Session,
-    clustered: &Clustered,
+    outcome: &Outcome,
     species: &Labels,
     page: &Path,
     picture: &Path,
-) -> Outcome<String> {
+) -> Result<String> {
     Ok(format!(
-        "150 iris flowers, 4 measurements each; the clustering does not see the three species.\n\n{}\n{}\n\
+        "150 iris flowers with 4 measurements each; the clustering does not use the three species.\n\n{}\n{}\n\
          page         {}\npicture      {}\n\n\
-         Next, with data of your own (--label COLUMN leaves a column of known classes out and scores against it):\n  \
-         rpf cluster data.csv -k 3 --report page.html -o labels.csv    labels, and a page that shows them\n  \
+         Next, with your own data (--label COLUMN excludes a column of known classes and scores against it):\n  \
+         rpf cluster data.csv -k 3 --report page.html -o labels.csv    labels and a report page\n  \
          rpf cluster data.csv -k 3 --model model.rpf -o labels.csv     a model, for rpf predict model.rpf new.csv\n  \
          rpf cluster --help                                            all options, with examples\n",
-        summary::text(clustered, session.clock.total())?,
-        table(clustered, species),
+        summary::text(session, outcome)?,
+        table(outcome, species),
         page.display(),
         picture.display(),
     ))

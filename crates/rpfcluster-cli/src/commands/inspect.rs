@@ -1,15 +1,15 @@
-//! `rpf inspect`: what is in a model file, for people and as JSON.
+//! `rpf inspect`: prints the content of a model file.
 
 use rpfcluster::{Precision, model_file};
+use rpfcluster_report::{affinity_in_words, word};
 use serde_json::{Map, json};
 
 use crate::args::InspectArgs;
-use crate::exit::Outcome;
+use crate::exit::Result;
 use crate::model::Model;
-use crate::resolve::word;
-use crate::{clustered, output};
+use crate::output;
 
-/// Leaves, depths and leaf sizes of a forest, in a few numbers.
+/// Statistics of a forest.
 struct Shape {
     leaves: usize,
     depth_mean: f64,
@@ -17,8 +17,8 @@ struct Shape {
     mean_leaf: f64,
 }
 
-/// Reads the file and prints what it holds.
-pub fn run(args: &InspectArgs) -> Outcome {
+/// Reads the file and prints its content.
+pub fn run(args: &InspectArgs) -> Result {
     let model = crate::model::load(&args.model)?;
     let leaves = model.forest().leaves();
     let depths = model.forest().depths();
@@ -31,7 +31,7 @@ pub fn run(args: &InspectArgs) -> Outcome {
     if args.json { print_json(&model, &shape) } else { print_text(args, &model, &shape) }
 }
 
-fn print_json(model: &Model, shape: &Shape) -> Outcome {
+fn print_json(model: &Model, shape: &Shape) -> Result {
     let forest = model.forest();
     let sections: Map<_, _> = model.sections.iter().map(|(name, size)| (name.clone(), json!(size))).collect();
     output::print_json(&json!({
@@ -61,7 +61,7 @@ fn print_json(model: &Model, shape: &Shape) -> Outcome {
     }))
 }
 
-fn print_text(args: &InspectArgs, model: &Model, shape: &Shape) -> Outcome {
+fn print_text(args: &InspectArgs, model: &Model, shape: &Shape) -> Result {
     let forest = model.forest();
     let params = forest.params();
     let width = match forest.precision() {
@@ -78,23 +78,23 @@ fn print_text(args: &InspectArgs, model: &Model, shape: &Shape) -> Outcome {
                 "trees {}, min-node {}, split {}, direction {}, candidates {}, seed {}",
                 params.trees,
                 params.min_node,
-                word(&params.split)?,
-                word(&params.direction)?,
+                word(&params.split),
+                word(&params.direction),
                 params.candidates,
                 params.seed
             ),
         ),
         ("leaves", format!("{} in {} trees", shape.leaves, forest.trees())),
-        ("depth", format!("mean {:.1}, deepest {}", shape.depth_mean, shape.depth_max)),
-        (
-            "leaf",
-            format!("a row shares its leaf with {:.1} rows on average, itself included", shape.mean_leaf),
-        ),
+        ("depth", format!("mean {:.1}, maximum {}", shape.depth_mean, shape.depth_max)),
+        ("leaf size", format!("{:.1} rows on average", shape.mean_leaf)),
     ];
     if let Some(fitted) = model.clustering() {
         let sizes: Vec<String> = fitted.sizes().iter().map(usize::to_string).collect();
         lines.push(("clusters", format!("{}, of {} rows", fitted.k(), listed(&sizes))));
-        lines.push(("cut", format!("{}, {}", clustered::affinity(fitted), word(&fitted.method())?)));
+        lines.push((
+            "similarity",
+            format!("{}, {}", affinity_in_words(fitted.affinity()), word(&fitted.method())),
+        ));
     }
     if let Some(meta) = &model.meta {
         let p = &meta.preparation;
@@ -116,9 +116,9 @@ fn print_text(args: &InspectArgs, model: &Model, shape: &Shape) -> Outcome {
             _ => listed(&scaled),
         };
         lines.push(("standardised", scaled));
-        lines.push(("missing", word(&p.missing)?));
+        lines.push(("missing", word(&p.missing)));
         if let Some(rows) = &meta.rows {
-            lines.push(("rows", format!("{} of the input; others had missing values", rows.len())));
+            lines.push(("rows", format!("{} of the input; the others had missing values", rows.len())));
         }
     }
     let sections: Vec<String> =
@@ -128,7 +128,7 @@ fn print_text(args: &InspectArgs, model: &Model, shape: &Shape) -> Outcome {
     output::print(&text)
 }
 
-/// The first names of many.
+/// The first names of a long list.
 fn listed(names: &[String]) -> String {
     const SHOWN: usize = 12;
     let mut text = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");

@@ -1,21 +1,22 @@
-//! `rpf kernel`: from a table to its similarity matrix on disk.
+//! `rpf kernel`: writes the similarity matrix of a table.
 
 use rpfcluster::kernel::Neighbors;
 use rpfcluster::{Forest, SparseKernel};
 use rpfcluster_data::Table;
+use serde_json::json;
 
 use crate::args::KernelArgs;
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Failure, Result};
 use crate::kernel_file::{self, KernelFormat};
 use crate::model::{self, Meta};
-use crate::session::Session;
-use crate::{engine, resolve};
+use crate::session::{Session, Size};
+use crate::{library, load, resolve};
 
-/// Bytes a kept pair takes: column, count, and its similarity while it is written.
+/// Bytes per stored pair: column, count, and the similarity while it is written.
 const PAIR: u64 = 4 + 2 + 8;
 
-/// Reads, grows, counts, writes.
-pub fn run(args: &KernelArgs) -> Outcome {
+/// Reads, grows a forest, counts shared leaves and writes.
+pub fn run(args: &KernelArgs) -> Result {
     let session = Session::new(&args.run);
     let format = KernelFormat::of(&args.output)?;
     let params = resolve::forest(&args.forest)?;
@@ -26,13 +27,13 @@ pub fn run(args: &KernelArgs) -> Outcome {
         &[("--output", Some(&args.output)), ("--model", args.model.as_deref())],
     )?;
     session.on_threads(|| {
-        let (table, preparation) = engine::load(&session, &args.data)?;
+        let (table, preparation) = load::table(&session, &args.data)?;
         if format == KernelFormat::Npy {
             let bytes = (table.n as u64).saturating_mul(table.n as u64).saturating_mul(8);
             let remedy = "write .npz with --min or --top, or raise --memory-limit";
             session.check_memory(&format!("the dense kernel of {} rows", table.n), bytes, remedy)?;
         }
-        let forest = engine::grow(&session, &table, &params)?;
+        let forest = library::grow(&session, &table, &params)?;
         let kernel = session.clock.time("kernel", || kept(&session, &forest, &table, min, top))?;
         session.clock.time("write", || {
             kernel_file::save(&args.output, format, &kernel)?;
@@ -40,7 +41,7 @@ pub fn run(args: &KernelArgs) -> Outcome {
                 Some(path) => {
                     let label = args.data.label.as_ref().map(|l| l.0.clone());
                     let saved = model::save(path, &forest, &Meta::new(&table, preparation, label));
-                    // Both or none: a kernel without the model asked for would look like success.
+                    // Both or none: a kernel without the requested model would look like success.
                     if saved.is_err() && args.output.is_file() {
                         let _ = std::fs::remove_file(&args.output);
                     }
@@ -51,7 +52,8 @@ pub fn run(args: &KernelArgs) -> Outcome {
         })?;
         let (n, pairs) = (kernel.rows, kernel.pairs());
         if args.json {
-            let mut object = session.head("kernel", n, table.d(), &params);
+            let mut object =
+                session.head("kernel", Size { n, d: table.d(), k: None }, params.seed, json!(params));
             object.insert("output".into(), args.output.display().to_string().into());
             object.insert("min".into(), min.into());
             object.insert("top".into(), top.into());
@@ -63,18 +65,18 @@ pub fn run(args: &KernelArgs) -> Outcome {
     })
 }
 
-/// The pairs asked for, diagonal included.
+/// The requested pairs, diagonal included.
 fn kept(
     session: &Session,
     forest: &Forest,
     table: &Table,
     min: f64,
     top: Option<usize>,
-) -> Outcome<SparseKernel> {
+) -> Result<SparseKernel> {
     let leaves = forest.leaves();
     let remedy = "keep fewer pairs with --min or --top, or raise --memory-limit";
     let Some(top) = top else {
-        let pairs = engine::estimated_pairs(forest, table, min)?;
+        let pairs = library::estimated_pairs(forest, &leaves, table, min)?;
         session.check_memory(&format!("a kernel of about {pairs} pairs"), pairs * PAIR, remedy)?;
         return Ok(leaves.sparse(min, &session.progress)?);
     };
@@ -83,8 +85,8 @@ fn kept(
     union(&leaves.top_k(top, &session.progress)?, min)
 }
 
-/// Pairs of which either names the other, and the diagonal, as compressed rows.
-fn union(neighbors: &Neighbors, min: f64) -> Outcome<SparseKernel> {
+/// Pairs of which either row lists the other, and the diagonal, as CSR.
+fn union(neighbors: &Neighbors, min: f64) -> Result<SparseKernel> {
     let (n, trees) = (neighbors.n(), neighbors.trees());
     let whole = u16::try_from(trees).map_err(|_| Failure::usage("--trees is too large"))?;
     let mut pairs: Vec<(u32, u32, u16)> = Vec::with_capacity(n * (2 * neighbors.k() + 1));

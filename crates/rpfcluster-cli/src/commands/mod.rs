@@ -1,4 +1,4 @@
-//! One verb a file. Each takes its typed arguments, resolves them, calls the library and hands the result to `output`.
+//! One file per verb. Each resolves its arguments, calls the library and hands the result to `output`.
 
 mod cluster;
 mod compare;
@@ -15,10 +15,10 @@ mod score;
 mod sweep;
 
 use crate::args::{Cli, Verb};
-use crate::exit::Outcome;
+use crate::exit::Result;
 
-/// Does what was asked for.
-pub fn run(cli: Cli) -> Outcome {
+/// Runs the verb.
+pub fn run(cli: Cli) -> Result {
     match cli.verb {
         Verb::Demo(args) => demo::run(&args),
         Verb::Cluster(args) => cluster::run(&args),

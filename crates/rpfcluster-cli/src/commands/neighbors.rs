@@ -1,17 +1,18 @@
-//! `rpf neighbors`: the rows that share the most leaves with each row, or the nearest of them.
+//! `rpf neighbors`: lists the rows that share the most leaves with each row, optionally ranked by distance.
 
 use std::io::{self, Write};
 
 use rpfcluster::ForestParams;
 use rpfcluster::kernel::{Neighbors, Reranked};
+use serde_json::json;
 
 use crate::args::NeighborsArgs;
-use crate::exit::{Failure, Outcome};
-use crate::session::Session;
-use crate::{engine, model, output, resolve};
+use crate::exit::{Failure, Result};
+use crate::session::{Session, Size};
+use crate::{library, load, model, output, resolve};
 
-/// Reads, grows or loads, counts, writes.
-pub fn run(args: &NeighborsArgs) -> Outcome {
+/// Reads, grows or loads a forest, counts shared leaves and writes.
+pub fn run(args: &NeighborsArgs) -> Result {
     let session = Session::new(&args.run);
     let wanted = resolve::positive("--neighbors", args.neighbors)?;
     resolve::outputs(&args.data.data, &[("--output", args.output.as_deref())])?;
@@ -21,49 +22,50 @@ pub fn run(args: &NeighborsArgs) -> Outcome {
     })
 }
 
-/// Neighbours among the rows of the table itself.
-fn among(session: &Session, args: &NeighborsArgs, wanted: usize) -> Outcome {
+/// Neighbours among the rows of the table.
+fn among(session: &Session, args: &NeighborsArgs, wanted: usize) -> Result {
     let params = resolve::forest(&args.forest)?;
     let pool = args.pool.map(|pool| resolve::positive("--pool", pool)).transpose()?;
     if let Some(pool) = pool.filter(|pool| *pool < wanted) {
         return Err(Failure::usage(format!("--pool is {pool}, but must be at least --neighbors, {wanted}")));
     }
-    let (table, _) = engine::load(session, &args.data)?;
-    enough(wanted, table.n.saturating_sub(1), &table.source)?;
-    let looked = if args.exact { pool.unwrap_or((wanted * 10).max(100)).min(table.n - 1) } else { wanted };
-    fits(session, table.n, looked)?;
-    let forest = engine::grow(session, &table, &params)?;
-    let found = session.clock.time("kernel", || forest.leaves().top_k(looked, &session.progress))?;
-    let exact = args.exact.then(|| engine::nearest(session, &table, &found, wanted)).transpose()?;
+    let (table, _) = load::table(session, &args.data)?;
+    check_count(wanted, table.n.saturating_sub(1), &table.source)?;
+    let candidates =
+        if args.exact { pool.unwrap_or((wanted * 10).max(100)).min(table.n - 1) } else { wanted };
+    check_memory(session, table.n, candidates)?;
+    let forest = library::grow(session, &table, &params)?;
+    let found = session.clock.time("kernel", || forest.leaves().top_k(candidates, &session.progress))?;
+    let exact = args.exact.then(|| library::nearest(session, &table, &found, wanted)).transpose()?;
     let row = |i: usize| table.input_row(i);
     write(session, args, &found, exact.as_ref(), row, row)?;
     finish(session, args, table.n, table.d(), &params)
 }
 
 /// Neighbours among the rows a model was grown on.
-fn against(session: &Session, args: &NeighborsArgs, path: &std::path::Path, wanted: usize) -> Outcome {
+fn against(session: &Session, args: &NeighborsArgs, path: &std::path::Path, wanted: usize) -> Result {
     let model = session.clock.time("model", || model::load(path))?;
     let meta = model.columns(path)?;
-    let table = engine::load_like(session, &args.data, &meta.preparation)?;
-    enough(wanted, model.forest().n(), &path.display().to_string())?;
-    fits(session, table.n, wanted)?;
-    let codes = engine::route(session, model.forest(), &table)?;
+    let table = load::table_like(session, &args.data, &meta.preparation)?;
+    check_count(wanted, model.forest().n(), &path.display().to_string())?;
+    check_memory(session, table.n, wanted)?;
+    let codes = library::route(session, model.forest(), &table)?;
     let leaves = model.forest().leaves();
     let found = session.clock.time("kernel", || leaves.top_k_of(&codes, wanted, &session.progress))?;
     write(session, args, &found, None, |i| table.input_row(i), |j| meta.input_row(j))?;
     finish(session, args, table.n, table.d(), model.forest().params())
 }
 
-fn enough(wanted: usize, there: usize, source: &str) -> Outcome {
+fn check_count(wanted: usize, there: usize, source: &str) -> Result {
     if wanted <= there {
         return Ok(());
     }
-    Err(Failure::usage(format!("--neighbors is {wanted}, but {source} has only {there} rows to choose from")))
+    Err(Failure::usage(format!("--neighbors is {wanted}, but {source} has only {there} candidates")))
 }
 
-fn fits(session: &Session, n: usize, k: usize) -> Outcome {
+fn check_memory(session: &Session, n: usize, k: usize) -> Result {
     let bytes = (n as u64).saturating_mul(k as u64).saturating_mul(12);
-    let remedy = "take fewer --neighbors, a smaller --pool, or raise --memory-limit";
+    let remedy = "use fewer --neighbors, a smaller --pool, or raise --memory-limit";
     session.check_memory(&format!("a list of {k} neighbours for {n} rows"), bytes, remedy)
 }
 
@@ -74,7 +76,7 @@ fn write(
     exact: Option<&Reranked>,
     row: impl Fn(usize) -> usize,
     neighbor: impl Fn(usize) -> usize,
-) -> Outcome {
+) -> Result {
     let trees = found.trees() as f64;
     session.clock.time("write", || {
         output::deliver(args.output.as_deref(), |out| {
@@ -89,7 +91,7 @@ fn write(
                             writeln!(out, "{},{},{},{s}", row(i), rank + 1, neighbor(j as usize))?;
                         }
                     }
-                    Some(nearest) => measured(out, nearest, (columns, counts), trees, row(i), &neighbor)?,
+                    Some(nearest) => measured(out, nearest, columns, counts, trees, row(i), &neighbor)?,
                 }
             }
             Ok(())
@@ -97,11 +99,12 @@ fn write(
     })
 }
 
-/// The lines of one row by distance; the similarity is looked up among its candidates.
+/// Writes the neighbours of one row by distance, with their similarities.
 fn measured(
     out: &mut dyn Write,
     nearest: &[(u32, f64)],
-    (columns, counts): (&[u32], &[u16]),
+    columns: &[u32],
+    counts: &[u16],
     trees: f64,
     row: usize,
     neighbor: impl Fn(usize) -> usize,
@@ -114,9 +117,9 @@ fn measured(
     Ok(())
 }
 
-fn finish(session: &Session, args: &NeighborsArgs, n: usize, d: usize, params: &ForestParams) -> Outcome {
+fn finish(session: &Session, args: &NeighborsArgs, n: usize, d: usize, params: &ForestParams) -> Result {
     if args.json {
-        let mut object = session.head("neighbors", n, d, params);
+        let mut object = session.head("neighbors", Size { n, d, k: None }, params.seed, json!(params));
         object.insert("neighbors".into(), args.neighbors.into());
         object.insert("exact".into(), args.exact.into());
         object.insert("output".into(), args.output.as_ref().map(|p| p.display().to_string()).into());

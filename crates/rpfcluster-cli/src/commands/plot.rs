@@ -1,4 +1,4 @@
-//! `rpf plot`: figures for papers, from a model or from what another command wrote.
+//! `rpf plot`: draws figures for papers from a model or from the output of another command.
 
 use std::io::Write;
 use std::path::Path;
@@ -13,34 +13,35 @@ use rpfcluster_report::model::Spectrum;
 use serde_json::Value;
 
 use crate::args::{KindArg, PlotArgs, ScoreArg};
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Failure, Result};
+use crate::labels_file::classes_of;
 use crate::model::Meta;
-use crate::plot_bars;
 use crate::session::Session;
-use crate::{model, output, resolve, sweep_map};
+use crate::{bars, model, output, resolve, sweep_map};
 
-/// Rows of a heat map; more would be finer than paper.
+/// Most rows of a heat map; more are finer than print.
 const ROWS: usize = 1200;
-/// Points of an embedding.
+/// Most points of a scatter plot.
 const POINTS: usize = 5000;
-/// Eigenvalues beyond those used, looked for up to this many rows.
+/// Eigenvalues computed beyond those used.
 const BEYOND: usize = 6;
-const LOOK_BELOW: usize = 100_000;
+/// Rows up to which these further eigenvalues are computed.
+const WIDER_BELOW: usize = 100_000;
 
-/// What a file turned out to hold.
+/// The content of an input file.
 enum Input {
     /// A clustering.
     Model(Box<Fitted>, Option<Meta>),
-    /// The object of a `--json` option, with its command.
+    /// The JSON object of another command, with its name.
     Printed(String, Value),
-    /// What `rpf reproduce` wrote.
+    /// The results of `rpf reproduce`.
     Results(Box<Results>),
     /// A similarity matrix, n x n.
     Matrix(usize, Vec<f64>),
 }
 
 /// Reads, draws, writes.
-pub fn run(args: &PlotArgs) -> Outcome {
+pub fn run(args: &PlotArgs) -> Result {
     let session = Session::new(&args.run);
     let ending = args.output.extension().and_then(|e| e.to_str()).unwrap_or_default();
     let format = Format::of_ending(ending).ok_or_else(|| {
@@ -55,7 +56,7 @@ pub fn run(args: &PlotArgs) -> Outcome {
     };
     if args.inputs.len() > 1 && args.kind != KindArg::Heatmap {
         return Err(Failure::usage(format!(
-            "--kind {} draws one file, and {} are named; only heat maps come beside each other",
+            "--kind {} draws one file, but {} are given; only heat maps are drawn side by side",
             args.kind.name(),
             args.inputs.len()
         )));
@@ -72,7 +73,7 @@ pub fn run(args: &PlotArgs) -> Outcome {
     })
 }
 
-fn drawn(session: &Session, args: &PlotArgs) -> Outcome<String> {
+fn drawn(session: &Session, args: &PlotArgs) -> Result<String> {
     let path = &args.inputs[0];
     let name = path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
     let title = args.title.clone().unwrap_or(name);
@@ -81,7 +82,7 @@ fn drawn(session: &Session, args: &PlotArgs) -> Outcome<String> {
     }
     let unfit = |what: &str, needs: &str| {
         Failure::data(format!(
-            "{}: holds {what}, but --kind {} needs {needs}",
+            "{}: contains {what}, but --kind {} needs {needs}",
             path.display(),
             args.kind.name()
         ))
@@ -89,7 +90,7 @@ fn drawn(session: &Session, args: &PlotArgs) -> Outcome<String> {
     match (args.kind, read(path)?) {
         (KindArg::Embedding, Input::Model(fitted, meta)) => embedding(args, &fitted, meta.as_ref(), &title),
         (KindArg::Embedding, other) => {
-            Err(unfit(other.name(), "a model of rpf cluster --model, which has the eigenvectors"))
+            Err(unfit(other.name(), "a model of rpf cluster --model, which contains the eigenvectors"))
         }
         (KindArg::Eigen, Input::Model(fitted, _)) => {
             Ok(figures::eigen(&spectrum(session, &fitted)?, Ink::PAPER, Some(&title)))
@@ -111,12 +112,12 @@ fn drawn(session: &Session, args: &PlotArgs) -> Outcome<String> {
             let chart = match input {
                 Input::Results(results) => rpfcluster_paper::reproduce::chart(&results, score.into()),
                 Input::Printed(command, object) if command == "compare" => {
-                    plot_bars::of_compared(&parsed(path, &object)?, score, title)
+                    bars::of_compared(&parsed(path, &object)?, score, title)
                 }
                 Input::Printed(command, object) if command == "cluster" => {
-                    plot_bars::of_sizes(&parsed::<Vec<usize>>(path, &object["cluster_sizes"])?, title)
+                    bars::of_sizes(&parsed::<Vec<usize>>(path, &object["cluster_sizes"])?, title)
                 }
-                Input::Model(fitted, _) => plot_bars::of_sizes(&fitted.sizes(), title),
+                Input::Model(fitted, _) => bars::of_sizes(&fitted.sizes(), title),
                 other => {
                     return Err(unfit(
                         other.name(),
@@ -133,20 +134,20 @@ impl Input {
     fn name(&self) -> &'static str {
         match self {
             Input::Model(..) => "a clustering",
-            Input::Printed(..) => "what another command printed",
+            Input::Printed(..) => "the JSON output of another command",
             Input::Results(_) => "the results of rpf reproduce",
             Input::Matrix(..) => "a similarity matrix",
         }
     }
 }
 
-fn parsed<T: serde::de::DeserializeOwned>(path: &Path, value: &Value) -> Outcome<T> {
+fn parsed<T: serde::de::DeserializeOwned>(path: &Path, value: &Value) -> Result<T> {
     T::deserialize(value)
         .map_err(|e| Failure::data(format!("{}: is not as rpf wrote it: {e}", path.display())))
 }
 
-/// Looks at the beginning of a file to see what it is.
-fn read(path: &Path) -> Outcome<Input> {
+/// Reads a file, recognised by its first bytes and its extension.
+fn read(path: &Path) -> Result<Input> {
     let mut head = [0u8; 64];
     let mut begin = 0;
     if let Ok(mut file) = std::fs::File::open(path) {
@@ -157,7 +158,8 @@ fn read(path: &Path) -> Outcome<Input> {
     if head.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'{') {
         let wrong = |e: &dyn std::fmt::Display| Failure::data(format!("{}: {e}", path.display()));
         let text = std::fs::read_to_string(path).map_err(|e| wrong(&e))?;
-        let object: Value = serde_json::from_str(&text).map_err(|e| wrong(&format!("is no JSON: {e}")))?;
+        let object: Value =
+            serde_json::from_str(&text).map_err(|e| wrong(&format!("is not valid JSON: {e}")))?;
         if object.get("datasets").is_some() {
             return Ok(Input::Results(Box::new(parsed(path, &object)?)));
         }
@@ -177,27 +179,22 @@ fn read(path: &Path) -> Outcome<Input> {
     match model.into_fitted() {
         Some(fitted) => Ok(Input::Model(Box::new(fitted), meta)),
         None => Err(Failure::data(format!(
-            "{}: the model holds a forest but no clustering; make one with rpf cluster --model",
+            "{}: the model contains a forest but no clustering; create one with rpf cluster --model",
             path.display()
         ))),
     }
 }
 
-/// Known classes of `n` rows, whose 1-based numbers in the input `row` gives.
-fn classes(args: &PlotArgs, n: usize, row: impl Fn(usize) -> usize) -> Outcome<Option<Labels>> {
+/// Known classes of `n` rows; `row` gives the input row, counted from 1.
+fn classes(args: &PlotArgs, n: usize, row: impl Fn(usize) -> usize) -> Result<Option<Labels>> {
     let Some(path) = &args.truth else { return Ok(None) };
     let read = read_labels(path, args.label.as_ref())?;
-    let place = |row: usize| match &read.rows {
-        Some(rows) => rows.iter().position(|r| *r == row),
-        None => Some(row - 1).filter(|at| *at < read.labels.codes.len()),
-    };
-    let names: Option<Vec<&str>> = (0..n).map(|i| place(row(i)).map(|at| read.labels.name(at))).collect();
-    names.map(|names| Some(Labels::from_names(names))).ok_or_else(|| {
-        Failure::data(format!("{}: has no class for some of the {n} rows of the figure", path.display()))
+    classes_of(&read, (0..n).map(row)).map(Some).map_err(|row| {
+        Failure::data(format!("{}: has no class for row {row} of the {n} rows of the figure", path.display()))
     })
 }
 
-/// Rows in the order of their groups, at most [`ROWS`] of them, and the groups.
+/// At most [`ROWS`] rows ordered by group, and the groups.
 fn ordered(codes: &[u32], names: &[String]) -> (Vec<usize>, Vec<Group>) {
     let mut order: Vec<usize> = (0..codes.len()).collect();
     order.sort_by_key(|&i| codes[i]);
@@ -209,7 +206,7 @@ fn ordered(codes: &[u32], names: &[String]) -> (Vec<usize>, Vec<Group>) {
     (rows, groups)
 }
 
-fn heatmap(args: &PlotArgs, title: &str) -> Outcome<String> {
+fn heatmap(args: &PlotArgs, title: &str) -> Result<String> {
     let mut panels: Vec<(String, Vec<f64>, Vec<Group>)> = Vec::new();
     let mut shares = true;
     for path in &args.inputs {
@@ -231,7 +228,7 @@ fn heatmap(args: &PlotArgs, title: &str) -> Outcome<String> {
                 shares = false;
                 let side = values.len().isqrt();
                 let (order, groups) = match classes(args, n, |i| i + 1)? {
-                    // Rows were thinned as they were read; classes follow.
+                    // Only every `step`-th row was read; the classes follow.
                     Some(classes) => {
                         let step = n.div_ceil(ROWS).max(1);
                         let kept: Vec<u32> = classes.codes.iter().copied().step_by(step).collect();
@@ -248,7 +245,7 @@ fn heatmap(args: &PlotArgs, title: &str) -> Outcome<String> {
             }
             other => {
                 return Err(Failure::data(format!(
-                    "{}: holds {}, but --kind heatmap needs models or similarity matrices",
+                    "{}: contains {}, but --kind heatmap needs models or similarity matrices",
                     path.display(),
                     other.name()
                 )));
@@ -266,12 +263,12 @@ fn cluster_names(k: usize) -> Vec<String> {
     (0..k).map(|c| format!("cluster {c}")).collect()
 }
 
-fn embedding(args: &PlotArgs, fitted: &Fitted, meta: Option<&Meta>, title: &str) -> Outcome<String> {
+fn embedding(args: &PlotArgs, fitted: &Fitted, meta: Option<&Meta>, title: &str) -> Result<String> {
     let e = fitted.embedding();
     let (x, y) = args.axes.unwrap_or(if e.k() > 2 { (2, 3) } else { (1, 2) });
     if e.k() < 2 || x > e.k() || y > e.k() {
         return Err(Failure::data(format!(
-            "{}: has {} eigenvectors, and the figure needs {x} and {y}; cluster with a larger -k, or name others with --axes",
+            "{}: has {} eigenvectors, but the figure needs numbers {x} and {y}; cluster with a larger -k or choose others with --axes",
             args.inputs[0].display(),
             e.k()
         )));
@@ -283,7 +280,7 @@ fn embedding(args: &PlotArgs, fitted: &Fitted, meta: Option<&Meta>, title: &str)
     };
     let step = e.n().div_ceil(POINTS).max(1);
     let rows: Vec<usize> = (0..e.n()).step_by(step).collect();
-    // Over the root of the degree: the coordinates of the random walk, as rpf embed writes them.
+    // Divided by the square root of the degree: the coordinates that rpf embed writes.
     let at = |i: usize, axis: usize| {
         let degree = e.degrees[i];
         if degree > 0.0 { e.row(i)[axis - 1] / degree.sqrt() } else { 0.0 }
@@ -295,13 +292,13 @@ fn embedding(args: &PlotArgs, fitted: &Fitted, meta: Option<&Meta>, title: &str)
     Ok(figures::embedding(&cloud))
 }
 
-/// The eigenvalues used and, where that does not take long, some more.
-fn spectrum(session: &Session, fitted: &Fitted) -> Outcome<Spectrum> {
+/// The eigenvalues used and, for tables of moderate size, some more.
+fn spectrum(session: &Session, fitted: &Fitted) -> Result<Spectrum> {
     use rpfcluster::spectral::{EmbedOptions, SpectralParams, embed};
     let used = fitted.embedding();
     let k = used.k();
     let mut values = used.eigenvalues.clone();
-    if used.n() <= LOOK_BELOW {
+    if used.n() <= WIDER_BELOW {
         let affinity = fitted.affinity().build(fitted.leaves(), &session.progress)?;
         let more = (k + BEYOND).min(used.n());
         let params = SpectralParams { k: more, ..fitted.params().spectral_params(fitted.method()) };
@@ -309,7 +306,7 @@ fn spectrum(session: &Session, fitted: &Fitted) -> Outcome<Spectrum> {
         match embed(&affinity, &params, &options, &session.progress) {
             Ok(wider) => values = wider.eigenvalues,
             Err(rpfcluster::Error::Cancelled) => return Err(Failure::Interrupted),
-            // Few landmarks have no more to give: those used have to do.
+            // Few landmarks have no more eigenvalues.
             Err(_) => {}
         }
     }

@@ -1,16 +1,17 @@
-//! `rpf predict`: new rows through a saved clustering, prepared as its own rows were.
+//! `rpf predict`: labels new rows by a saved clustering.
 
 use rpfcluster::metrics::Scores;
+use rpfcluster::metrics::cluster_sizes;
 use serde_json::json;
 
 use crate::args::{DataArgs, PredictArgs};
-use crate::exit::Outcome;
+use crate::exit::Result;
 use crate::labels_file::LabelsFile;
-use crate::session::Session;
-use crate::{engine, model, resolve};
+use crate::session::{Session, Size};
+use crate::{library, load, model, resolve, summary};
 
-/// Loads, reads, predicts, writes.
-pub fn run(args: &PredictArgs) -> Outcome {
+/// Loads the model, reads the rows, predicts and writes labels.
+pub fn run(args: &PredictArgs) -> Result {
     let session = Session::new(&args.run);
     if args.append {
         resolve::appendable(&args.data)?;
@@ -18,38 +19,40 @@ pub fn run(args: &PredictArgs) -> Outcome {
     resolve::outputs(&args.data, &[("--output", args.output.as_deref())])?;
     session.on_threads(|| {
         let loaded = session.clock.time("model", || model::load(&args.model))?;
-        let (fitted, meta) = loaded.into_clustering(&args.model, session.threads())?;
+        let (fitted, meta) = loaded.into_clustering(&args.model)?;
         let data = DataArgs {
             data: args.data.clone(),
             label: args.label.clone(),
             format: args.format,
             ..DataArgs::default()
         };
-        let table = engine::load_like(&session, &data, &meta.preparation)?;
-        let labels = engine::predict(&session, &fitted, &table)?;
-        let append_to = args.append.then_some(args.data.as_path());
-        let file = LabelsFile { append_to, ..LabelsFile::of_table(&table, &labels, args.output.as_deref()) };
+        let table = load::table_like(&session, &data, &meta.preparation)?;
+        let labels = library::predict(&session, &fitted, &table)?;
+        let file = LabelsFile {
+            target: args.output.as_deref(),
+            append_to: args.append.then_some(args.data.as_path()),
+            rows: table.rows.as_deref(),
+            labels: &labels,
+            confidence: None,
+        };
         let to_file = args.output.as_ref().filter(|path| path.as_os_str() != "-");
         if !args.json || to_file.is_some() {
             file.save()?;
         }
         let scores = table.labels.as_ref().map(|classes| Scores::new(&labels, &classes.codes)).transpose()?;
         if args.json {
-            let mut object = session.head("predict", table.n, table.d(), fitted.forest().params());
+            let params = fitted.forest().params();
+            let size = Size { n: table.n, d: table.d(), k: None };
+            let mut object = session.head("predict", size, params.seed, json!(params));
             object.insert("k".into(), fitted.k().into());
-            let mut sizes = vec![0usize; fitted.k()];
-            labels.iter().for_each(|&label| sizes[label as usize] += 1);
-            object.insert("cluster_sizes".into(), json!(sizes));
+            object.insert("cluster_sizes".into(), json!(cluster_sizes(&labels, fitted.k())));
             if let Some(scores) = scores {
                 object.insert("scores".into(), json!(scores));
             }
             return session.finish_json(object);
         }
         if let Some(s) = scores {
-            session.note(&format!(
-                "rho_c {:.2} %, rho_r {:.2} %, ari {:.4}, nmi {:.4} (one single cluster: rho_c {:.2} %)",
-                s.rho_c, s.rho_r, s.ari, s.nmi, s.majority
-            ));
+            session.note(&summary::scores_in_words(&s));
         }
         if let Some(path) = to_file {
             session.note(&format!("wrote {}: labels of {} rows", path.display(), table.n));

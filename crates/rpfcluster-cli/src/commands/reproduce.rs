@@ -1,4 +1,4 @@
-//! `rpf reproduce`: the paper's experiments, written to a folder; what is printed is the table of the paper's figure.
+//! `rpf reproduce`: runs the experiments of the paper, writes them to a folder and prints the table of its figure.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -10,16 +10,16 @@ use rpfcluster_paper::rivals::DENSE_LIMIT;
 use serde_json::json;
 
 use crate::args::ReproduceArgs;
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Failure, Result};
 use crate::progress::Steps;
 use crate::session::Session;
 use crate::{output, resolve};
 
-/// The folder for results when nothing is said.
+/// The default of `--output`.
 const FOLDER: &str = "reproduction";
 
-/// Looks whether there is anything to run, runs what is not yet done, prints.
-pub fn run(args: &ReproduceArgs) -> Outcome {
+/// Checks the folders, runs what is not done yet and prints the table.
+pub fn run(args: &ReproduceArgs) -> Result {
     let session = Session::new(&args.run);
     let request = Reproduction {
         data: args.data.clone(),
@@ -30,7 +30,7 @@ pub fn run(args: &ReproduceArgs) -> Outcome {
         threads: session.threads(),
     };
     let sets = request.sets()?;
-    look(&request, &sets)?;
+    check_folders(&request, &sets)?;
     check_memory(&session, &sets)?;
     let results = request.run(&Steps::new(args.run.quiet, args.run.verbose))?;
     if args.json {
@@ -44,24 +44,24 @@ pub fn run(args: &ReproduceArgs) -> Outcome {
     let names: Vec<&str> = results.failed.keys().map(String::as_str).collect();
     let first = results.failed.values().flatten().next().map_or("", String::as_str);
     Err(Failure::data(format!(
-        "{} of {} data sets did not run whole ({}): {first}",
+        "{} of {} data sets failed in part or entirely ({}): {first}",
         names.len(),
         sets.len(),
         names.join(", ")
     )))
 }
 
-/// A run that can do nothing is refused before a folder is made.
-fn look(request: &Reproduction, sets: &[&Entry]) -> Outcome {
+/// Refuses a run that has no data before a folder is created.
+fn check_folders(request: &Reproduction, sets: &[&Entry]) -> Result {
     let folder = |path: &Path, problem: &str| Failure::data(format!("{}: {problem}", path.display()));
     if !request.data.is_dir() {
         return Err(folder(
             &request.data,
-            "no such folder; --data names the one that holds the data sets, such as iris/iris.data",
+            "no such folder; --data is the folder of the data sets, such as iris/iris.data",
         ));
     }
     if request.out.exists() && !request.out.is_dir() {
-        return Err(folder(&request.out, "is a file, not a folder; --output names the folder for results"));
+        return Err(folder(&request.out, "is a file, not a folder; --output is the folder for the results"));
     }
     if let Some(first) = sets.first()
         && !sets.iter().any(|set| set.is_in(&request.data))
@@ -71,20 +71,22 @@ fn look(request: &Reproduction, sets: &[&Entry]) -> Outcome {
     Ok(())
 }
 
-/// The rivals hold a few matrices of all pairs up to their limit.
-fn check_memory(session: &Session, sets: &[&Entry]) -> Outcome {
+/// The rivals hold four n x n matrices up to their limit of rows.
+fn check_memory(session: &Session, sets: &[&Entry]) -> Result {
     let needed = |set: &Entry| (set.n.min(DENSE_LIMIT) as u64).pow(2) * 8 * 4 + (set.n * set.d * 16) as u64;
     let Some(largest) = sets.iter().max_by_key(|set| needed(set)) else { return Ok(()) };
     session.check_memory(
         &format!("the experiments on {}", largest.title),
         needed(largest),
-        "take smaller sets with --only, or raise --memory-limit",
+        "choose smaller data sets with --only, or raise --memory-limit",
     )
 }
 
 fn table(results: &Results, request: &Reproduction) -> String {
-    let mut text =
-        format!("rho_c / ARI, data as in the paper, {} run\n{:<12} {:>8}", results.effort, "set", "majority");
+    let mut text = format!(
+        "accuracy (rho_c) / ARI, data as in the paper, {} run\n{:<12} {:>8}",
+        results.effort, "set", "majority"
+    );
     for method in Method::ALL {
         let _ = write!(text, " {:>18}", method.name());
     }

@@ -1,6 +1,5 @@
-//! `rpf score`: labels against known classes, from two files or from two columns of one.
+//! `rpf score`: scores labels against known classes, from two files or from two columns of one file.
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use rpfcluster::metrics::{Contingency, Scores};
@@ -8,15 +7,16 @@ use rpfcluster_data::{ColumnRef, Labels, RowLabels, read_labels};
 use serde_json::{Map, Value, json};
 
 use crate::args::ScoreArgs;
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Failure, Result};
+use crate::labels_file::classes_of;
 use crate::output;
 use crate::session::Session;
 
-/// A contingency table with more clusters or classes than this is left to `--json`.
+/// Most clusters and classes of a printed contingency table; a larger one is left to `--json`.
 const SHOWN: usize = 20;
 
-/// Reads both, scores, prints.
-pub fn run(args: &ScoreArgs) -> Outcome {
+/// Reads labels and classes, scores and prints.
+pub fn run(args: &ScoreArgs) -> Result {
     let session = Session::new(&args.run);
     session.on_threads(|| {
         let (labels, classes) = session.clock.time("read", || pair(args))?;
@@ -40,7 +40,7 @@ pub fn run(args: &ScoreArgs) -> Outcome {
 }
 
 /// Clusters and classes of the same rows, in the same order.
-fn pair(args: &ScoreArgs) -> Outcome<(Labels, Labels)> {
+fn pair(args: &ScoreArgs) -> Result<(Labels, Labels)> {
     let truth = Path::new(&args.truth);
     if truth.is_file() || args.truth == "-" {
         if args.truth == "-" && args.labels.as_os_str() == "-" {
@@ -55,50 +55,38 @@ fn pair(args: &ScoreArgs) -> Outcome<(Labels, Labels)> {
     if args.labels.as_os_str() == "-" || truth.components().count() > 1 {
         return Err(Failure::data(format!("{}: no such file", args.truth)));
     }
-    // Two columns of one file: the labels first, so that a file that is not there is said to be so.
+    // Two columns of one file. The labels first, so that a missing file is reported as such.
     let labels = read_labels(&args.labels, None)?;
     let column = ColumnRef::from(args.truth.as_str());
     let classes = read_labels(&args.labels, Some(&column)).map_err(|error| match Failure::from(error) {
         Failure::Data(sentence) => {
-            Failure::Data(format!("--truth {}: no such file, and as a column: {sentence}", args.truth))
+            Failure::Data(format!("--truth {}: no such file, and no such column: {sentence}", args.truth))
         }
         other => other,
     })?;
     Ok((labels.labels, classes.labels))
 }
 
-/// A labels file may leave out rows; its column `row` says which classes belong to the others.
-fn aligned(args: &ScoreArgs, labels: RowLabels, classes: &RowLabels) -> Outcome<(Labels, Labels)> {
+/// Matches classes to labels by the column `row`, since a labels file may leave out rows.
+fn aligned(args: &ScoreArgs, labels: RowLabels, classes: &RowLabels) -> Result<(Labels, Labels)> {
     let (n, m) = (labels.labels.codes.len(), classes.labels.codes.len());
     let (Some(rows), file) = (&labels.rows, args.labels.display()) else {
         if n == m {
             return Ok((labels.labels, classes.labels.clone()));
         }
         return Err(Failure::data(format!(
-            "{} has {n} labels, but {} has {m} classes; both must speak of the same rows",
+            "{} has {n} labels, but {} has {m} classes; both must describe the same rows",
             args.labels.display(),
             args.truth
         )));
     };
-    let places: Option<HashMap<usize, usize>> =
-        classes.rows.as_ref().map(|rows| rows.iter().enumerate().map(|(at, row)| (*row, at)).collect());
-    let place = |row: usize| match &places {
-        Some(places) => places.get(&row).copied(),
-        None => (row <= m).then(|| row - 1),
-    };
-    let names: Vec<&str> = rows
-        .iter()
-        .map(|&row| {
-            let at = place(row).ok_or_else(|| {
-                Failure::data(format!("{file} labels row {row}, but {} has no class for it", args.truth))
-            })?;
-            Ok(classes.labels.name(at))
-        })
-        .collect::<Outcome<_>>()?;
-    Ok((labels.labels, Labels::from_names(names)))
+    let found = classes_of(classes, rows.iter().copied()).map_err(|row| {
+        Failure::data(format!("{file} labels row {row}, but {} has no class for it", args.truth))
+    })?;
+    Ok((labels.labels, found))
 }
 
-/// Every cell of the table, rows of clusters.
+/// The full contingency table, one row per cluster.
 fn full(table: &Contingency, clusters: usize, classes: usize) -> Value {
     let mut counts = vec![vec![0u64; classes]; clusters];
     for &(cluster, class, count) in table.cells() {
@@ -112,14 +100,26 @@ fn full(table: &Contingency, clusters: usize, classes: usize) -> Value {
 fn text(scores: &Scores, labels: &Labels, classes: &Labels, counts: &Value) -> String {
     let percent = |value: f64| format!("{value:.2} %");
     let row = |name: &str, value: String, what: &str| format!("{name:<9} {value:>9}  {what}\n");
-    let mut text = row("rho_c", percent(scores.rho_c), "clusters matched to classes as well as possible");
-    text += &row("rho_r", percent(scores.rho_r), "Rand index: pairs of rows judged alike");
-    text += &row("ari", format!("{:.4}", scores.ari), "adjusted Rand index: 0 for chance, 1 for agreement");
+    let mut text = row(
+        "rho_c",
+        percent(scores.rho_c),
+        "accuracy: share of rows under the best matching of clusters to classes",
+    );
+    text += &row(
+        "rho_r",
+        percent(scores.rho_r),
+        "Rand index: share of pairs on which clusters and classes agree",
+    );
+    text += &row(
+        "ari",
+        format!("{:.4}", scores.ari),
+        "adjusted Rand index: 0 for random labels, 1 for identical ones",
+    );
     text += &row("nmi", format!("{:.4}", scores.nmi), "normalised mutual information");
-    text += &row("majority", percent(scores.majority), "what a single cluster would score as rho_c");
+    text += &row("majority", percent(scores.majority), "accuracy of a single cluster");
     let (k, c) = (labels.names.len(), classes.names.len());
     if k > SHOWN || c > SHOWN {
-        text += &format!("\n{k} clusters, {c} classes: --json prints the table\n");
+        text += &format!("\n{k} clusters, {c} classes: --json prints the contingency table\n");
         return text;
     }
     let mut rows =

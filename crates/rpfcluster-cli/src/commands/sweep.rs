@@ -1,4 +1,4 @@
-//! `rpf sweep`: every threshold and bandwidth of a grid over one forest, scored where classes are known.
+//! `rpf sweep`: clusters one forest by every threshold and bandwidth of a grid; scores the results where classes are known.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -12,18 +12,18 @@ use rpfcluster_paper::sweep::{Entry, Sweep, SweepResult, coarse_bandwidths, pape
 use serde_json::{Map, Value, json};
 
 use crate::args::{GridArg, SweepArgs};
-use crate::clustered::Clustered;
-use crate::exit::{Failure, Outcome};
-use crate::session::Session;
-use crate::{engine, output, report, resolve, sweep_map};
+use crate::exit::{Failure, Result};
+use crate::outcome::Outcome;
+use crate::session::{Session, Size};
+use crate::{library, load, output, report, resolve, summary, sweep_map};
 
-/// Entries shown to people; all are in the JSON.
+/// Entries in the printed table; the JSON object has all.
 const SHOWN: usize = 10;
-/// Bytes of a pair above the threshold, in the kernel and in the affinity made of it.
+/// Bytes per pair above the threshold, in the kernel and in the affinity.
 const PAIR_BYTES: f64 = 28.0;
 
-/// Reads, grows one forest, tries every setting, prints.
-pub fn run(args: &SweepArgs) -> Outcome {
+/// Reads, grows one forest, clusters by every setting and prints.
+pub fn run(args: &SweepArgs) -> Result {
     let session = Session::new(&args.run);
     let k = resolve::positive("--clusters", args.clusters)?;
     let params = resolve::forest(&args.forest)?;
@@ -42,8 +42,8 @@ pub fn run(args: &SweepArgs) -> Outcome {
     sweep.validate()?;
     resolve::outputs(&args.data.data, &[("--report", args.report.as_deref())])?;
     session.on_threads(|| {
-        let (table, preparation) = engine::load(&session, &args.data)?;
-        let forest = engine::grow(&session, &table, &params)?;
+        let (table, preparation) = load::table(&session, &args.data)?;
+        let forest = library::grow(&session, &table, &params)?;
         let leaves = Arc::new(forest.leaves());
         check_memory(&session, &sweep, &leaves)?;
         let classes = table.labels.as_ref().map(|labels| labels.codes.as_slice());
@@ -55,7 +55,7 @@ pub fn run(args: &SweepArgs) -> Outcome {
         warn(&session, &found);
         let (n, d) = (table.n, table.d());
         if let Some(path) = &args.report {
-            page(&session, table, preparation, &params, (&sweep, &found), path)?;
+            page(&session, table, preparation, &params, &sweep, &found, path)?;
         }
         if !args.json {
             return output::print(&text(&found));
@@ -67,23 +67,25 @@ pub fn run(args: &SweepArgs) -> Outcome {
         };
         params_object["methods"] = sweep.methods.iter().map(|m| name(*m)).collect();
         params_object["diagonal"] = json!(sweep.diagonal);
-        let mut object = session.head_of("sweep", (n, d, k), params.seed, params_object);
+        let mut object = session.head("sweep", Size { n, d, k: Some(k) }, params.seed, params_object);
         object.extend(members(&found));
         session.finish_json(object)
     })
 }
 
-/// The page of the setting that was picked without labels, with the map of all.
+/// Writes the page of the setting selected without labels, with the map of all settings. The setting is fitted again: a
+/// sweep keeps labels but neither eigenvectors nor a model.
 fn page(
     session: &Session,
     table: Table,
     preparation: Preparation,
     forest: &ForestParams,
-    (sweep, found): (&Sweep, &SweepResult),
+    sweep: &Sweep,
+    found: &SweepResult,
     path: &Path,
-) -> Outcome {
+) -> Result {
     let picked = found.entries.get(found.label_free);
-    let picked = picked.ok_or_else(|| Failure::data("the search found no setting to show"))?;
+    let picked = picked.ok_or_else(|| Failure::data("no setting of the sweep could be solved"))?;
     let params = RpfCluster {
         k: sweep.k,
         tune: false,
@@ -100,12 +102,13 @@ fn page(
         seed: forest.seed,
         ..Default::default()
     };
-    let clustered = Clustered::rows(session, table, preparation, &params)?;
-    report::save(session, &clustered, Some(sweep_map::of_result(found)?), path)
+    let outcome = Outcome::of_rows(session, table, preparation, &params)?;
+    let warnings = summary::warnings(&outcome);
+    report::save(session, &outcome, warnings, Some(sweep_map::of_result(found)?), path)
 }
 
-/// Refuses thresholds whose pairs would not fit; those far too small are left out by the sweep itself.
-fn check_memory(session: &Session, sweep: &Sweep, leaves: &LeafMatrix) -> Outcome {
+/// Refuses a sweep whose pairs do not fit into memory; the sweep itself leaves out thresholds that are far too small.
+fn check_memory(session: &Session, sweep: &Sweep, leaves: &LeafMatrix) -> Result {
     let n = leaves.n() as f64;
     let largest = sweep.beta1.iter().copied().fold(0.0, f64::max);
     let bound = |beta1: f64| n * n.min(leaves.mean_leaf() / beta1.max(1.0 / leaves.trees() as f64));
@@ -115,15 +118,15 @@ fn check_memory(session: &Session, sweep: &Sweep, leaves: &LeafMatrix) -> Outcom
     session.check_memory(
         &format!("the pairs of {n} rows"),
         (pairs * PAIR_BYTES) as u64,
-        "take a smaller --min-node, fewer rows, or raise --memory-limit",
+        "use a smaller --min-node, fewer rows, or raise --memory-limit",
     )
 }
 
-/// What was not tried, or did not work.
+/// Notes thresholds that were left out and settings that failed.
 fn warn(session: &Session, found: &SweepResult) {
     if !found.left_out.is_empty() {
         let left: Vec<String> = found.left_out.iter().map(f64::to_string).collect();
-        session.note(&format!("beta1 {} left out: too many pairs to hold", left.join(", ")));
+        session.note(&format!("beta1 {} left out: it keeps too many pairs", left.join(", ")));
     }
     if let Some(failed) = &found.failed {
         session.note(&format!("{} settings could not be solved: {}", failed.settings, failed.first));
@@ -172,7 +175,7 @@ fn line(text: &mut String, found: &SweepResult, at: usize, e: &Entry) {
     let _ = writeln!(text, "  {}", sizes.join(" "));
 }
 
-/// The picks, and the partitions with the most settings behind them.
+/// The selected settings, and the partitions that most settings give.
 fn text(found: &SweepResult) -> String {
     let scored = if found.scores.is_some() {
         format!(" {:>7} {:>7} {:>7}", "rho_c", "rho_r", "ARI")
@@ -194,7 +197,7 @@ fn text(found: &SweepResult) -> String {
         counts[e.partition] = (counts[e.partition].0 + 1, at);
     }
     counts.sort_by_key(|(count, at)| (std::cmp::Reverse(*count), *at));
-    let _ = writeln!(text, "\nmost common partitions, each at its first setting");
+    let _ = writeln!(text, "\nmost frequent partitions, each with its first setting");
     text.push_str(&head);
     for (_, at) in counts.into_iter().take(SHOWN) {
         if let Some(e) = found.entries.get(at) {

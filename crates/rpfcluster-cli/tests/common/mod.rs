@@ -1,4 +1,4 @@
-//! What the tests of the command share: a folder of their own, the command in it, and what an error must look like.
+//! Shared by the tests of the command: a temporary folder, runs of the command, and checks of error messages.
 
 #![allow(dead_code, reason = "every test file uses a part of it")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a failed unwrap in a test is a failed test")]
@@ -7,16 +7,16 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// A folder that goes away, with small data sets in it.
-pub struct Room {
+/// A temporary folder with the Iris data.
+pub struct TestDir {
     folder: tempfile::TempDir,
 }
 
-impl Room {
+impl TestDir {
     pub fn new() -> Self {
-        let room = Room { folder: tempfile::tempdir().unwrap() };
-        room.put("iris.csv", include_str!("../../../rpfcluster-data/data/iris.csv"));
-        room
+        let dir = TestDir { folder: tempfile::tempdir().unwrap() };
+        dir.put("iris.csv", include_str!("../../../rpfcluster-data/data/iris.csv"));
+        dir
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -32,7 +32,7 @@ impl Room {
         std::fs::read(self.path(name)).unwrap()
     }
 
-    /// Every file there, hidden ones too.
+    /// The names of all files, hidden ones included.
     pub fn files(&self) -> Vec<String> {
         let mut names: Vec<String> = std::fs::read_dir(self.folder.path())
             .unwrap()
@@ -53,7 +53,7 @@ impl Room {
         Run::new(line, self.command().args(line.split_whitespace()).output().unwrap())
     }
 
-    /// The same with something on standard input.
+    /// Runs `rpf` with `input` on standard input.
     pub fn rpf_fed(&self, line: &str, input: &[u8]) -> Run {
         let mut child = self
             .command()

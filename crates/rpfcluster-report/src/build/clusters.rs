@@ -1,25 +1,25 @@
-//! What the clusters are like: the row that stands for each, the columns that set it apart, and how their values are
-//! spread.
+//! A description of each cluster: its medoid, the columns that distinguish it, and histograms of their values.
 
 use super::short_name;
+use crate::clustering::Clustering;
 use crate::model::{Mark, Spread, Typical};
-use crate::subject::{Basis, Columns, Subject};
+use crate::subject::{Columns, Subject};
 
-/// Columns of the table of typical rows.
+/// Columns in the table of medoids.
 const SHOWN: usize = 10;
-/// Bins of a small distribution.
+/// Bins of a histogram.
 const BINS: usize = 24;
-/// Rows it is counted on.
+/// Rows a histogram is counted on; more would not change a picture of 116 pixels.
 const COUNTED: usize = 20_000;
 
-/// Of each cluster the point with the largest sum of similarities to the others of it.
-pub fn medoids(subject: &Subject<'_>) -> Vec<usize> {
-    let labels = subject.labels();
+/// The medoid of each cluster: the point with the largest sum of similarities to the points of the cluster.
+pub fn medoids(clustering: &Clustering) -> Vec<usize> {
+    let (labels, k) = (clustering.labels(), clustering.k());
     let mut degree = vec![0.0; labels.len()];
-    match &subject.basis {
-        Basis::Forest(fitted) => {
+    match clustering {
+        Clustering::Rows(fitted) => {
             let leaves = fitted.leaves();
-            let mut here = vec![0.0; subject.k()];
+            let mut here = vec![0.0; k];
             for tree in 0..leaves.trees() {
                 let end =
                     if tree + 1 < leaves.trees() { leaves.first_column(tree + 1) } else { leaves.columns() };
@@ -31,17 +31,14 @@ pub fn medoids(subject: &Subject<'_>) -> Vec<usize> {
                 }
             }
         }
-        Basis::Matrix { pairs, .. } => {
+        Clustering::Matrix(matrix) => {
             for (i, degree) in degree.iter_mut().enumerate() {
-                for at in pairs.starts[i]..pairs.starts[i + 1] {
-                    if labels[pairs.indices[at] as usize] == labels[i] {
-                        *degree += pairs.values[at];
-                    }
-                }
+                let own = matrix.row(i).filter(|(j, _)| labels[*j] == labels[i]);
+                *degree += own.map(|(_, similarity)| similarity).sum::<f64>();
             }
         }
     }
-    let mut best: Vec<Option<usize>> = vec![None; subject.k()];
+    let mut best: Vec<Option<usize>> = vec![None; k];
     for (i, &label) in labels.iter().enumerate() {
         let slot = &mut best[label as usize];
         if slot.is_none_or(|b| degree[i] > degree[b]) {
@@ -51,9 +48,9 @@ pub fn medoids(subject: &Subject<'_>) -> Vec<usize> {
     best.into_iter().map(|b| b.unwrap_or(0)).collect()
 }
 
-/// For each cluster every column that varies, the one that sets it apart most first.
+/// For each cluster all columns that vary, the most distinguishing first.
 pub fn marks(subject: &Subject<'_>) -> Vec<Vec<Mark>> {
-    let (n, k) = (subject.n(), subject.k());
+    let (n, k) = (subject.clustering.n(), subject.clustering.k());
     let Some(columns) = &subject.columns else { return vec![Vec::new(); k] };
     let d = columns.names.len();
     let mut row = vec![0.0; d];
@@ -61,11 +58,11 @@ pub fn marks(subject: &Subject<'_>) -> Vec<Vec<Mark>> {
     (columns.row)(0, &mut first);
     let mut sums = vec![0.0; k * d];
     let mut total = vec![0.0; d];
-    for (i, &label) in subject.labels().iter().enumerate() {
+    for (i, &label) in subject.clustering.labels().iter().enumerate() {
         (columns.row)(i, &mut row);
         let of_cluster = &mut sums[label as usize * d..][..d];
         for j in 0..d {
-            // Differences from the first row: sums of large numbers would lose the small ones.
+            // Differences from the first row: sums of large values would cancel their small differences.
             of_cluster[j] += row[j] - first[j];
             total[j] += row[j] - first[j];
         }
@@ -78,7 +75,7 @@ pub fn marks(subject: &Subject<'_>) -> Vec<Vec<Mark>> {
             squares[j] += off * off;
         }
     }
-    let sizes = subject.sizes();
+    let sizes = subject.clustering.sizes();
     (0..k)
         .map(|c| {
             let mut marks: Vec<Mark> = (0..d)
@@ -88,7 +85,8 @@ pub fn marks(subject: &Subject<'_>) -> Vec<Vec<Mark>> {
                     let inside = sums[c * d + j] / sizes[c] as f64;
                     let outside = (total[j] - sums[c * d + j]) / (n - sizes[c]) as f64;
                     Mark {
-                        column: (j, short_name(&columns.names[j])),
+                        column: j,
+                        name: short_name(&columns.names[j]),
                         inside: columns.in_file(j, inside + first[j]),
                         outside: columns.in_file(j, outside + first[j]),
                         deviations: (inside - outside) / sd,
@@ -102,12 +100,12 @@ pub fn marks(subject: &Subject<'_>) -> Vec<Vec<Mark>> {
         .collect()
 }
 
-/// The columns that tell clusters apart best, by their largest deviation over all clusters.
-pub fn telling(subject: &Subject<'_>, marks: &[Vec<Mark>]) -> Vec<usize> {
+/// All columns by their largest deviation over the clusters, the most distinguishing first.
+pub fn distinguishing(subject: &Subject<'_>, marks: &[Vec<Mark>]) -> Vec<usize> {
     let d = subject.columns.as_ref().map_or(0, |c| c.names.len());
     let mut strength = vec![0.0f64; d];
     for mark in marks.iter().flatten() {
-        let strongest = &mut strength[mark.column.0];
+        let strongest = &mut strength[mark.column];
         *strongest = strongest.max(mark.deviations.abs());
     }
     let mut order: Vec<usize> = (0..d).collect();
@@ -115,20 +113,20 @@ pub fn telling(subject: &Subject<'_>, marks: &[Vec<Mark>]) -> Vec<usize> {
     order
 }
 
-/// Adds to each mark how its column's values are spread, counted on rows evenly taken from all.
+/// Adds histograms to the marks, counted on evenly spaced rows.
 pub fn spreads(subject: &Subject<'_>, marks: &mut [Vec<Mark>]) {
     let Some(columns) = &subject.columns else { return };
-    let n = subject.n();
+    let n = subject.clustering.n();
     let step = n.div_ceil(COUNTED).max(1);
-    let mut wanted: Vec<usize> = marks.iter().flatten().map(|m| m.column.0).collect();
+    let mut wanted: Vec<usize> = marks.iter().flatten().map(|m| m.column).collect();
     wanted.sort_unstable();
     wanted.dedup();
     let rows: Vec<usize> = (0..n).step_by(step).collect();
     let values = gathered(columns, &rows, &wanted);
     let width = wanted.len();
-    let labels = subject.labels();
+    let labels = subject.clustering.labels();
     for (cluster, mark) in marks.iter_mut().enumerate().flat_map(|(c, m)| m.iter_mut().map(move |m| (c, m))) {
-        let Ok(at) = wanted.binary_search(&mark.column.0) else { continue };
+        let Ok(at) = wanted.binary_search(&mark.column) else { continue };
         let column = || values.iter().skip(at).step_by(width).copied();
         let range = middle_range(column().collect());
         let (mut inside, mut outside) = (vec![0.0; BINS], vec![0.0; BINS]);
@@ -157,7 +155,7 @@ fn gathered(columns: &Columns<'_>, rows: &[usize], wanted: &[usize]) -> Vec<f64>
     values
 }
 
-/// From the first to the ninety-ninth hundredth: one outlier must not press all others into a bin. Values beyond it
+/// From the 1st to the 99th percentile, so that one outlier does not put all other values into one bin. Values beyond
 /// are counted in the outermost bins.
 fn middle_range(mut values: Vec<f64>) -> (f64, f64) {
     values.sort_by(f64::total_cmp);
@@ -170,10 +168,10 @@ fn middle_range(mut values: Vec<f64>) -> (f64, f64) {
     if high > low { (low, high) } else { (low - 0.5, low + 0.5) }
 }
 
-/// The medoids as the rows they are.
-pub fn typical(subject: &Subject<'_>, telling: &[usize], medoids: &[usize]) -> Option<Typical> {
+/// The values of the medoids in the most distinguishing columns.
+pub fn typical(subject: &Subject<'_>, columns_by_strength: &[usize], medoids: &[usize]) -> Option<Typical> {
     let columns = subject.columns.as_ref()?;
-    let shown = &telling[..telling.len().min(SHOWN)];
+    let shown = &columns_by_strength[..columns_by_strength.len().min(SHOWN)];
     let values = gathered(columns, medoids, shown);
     Some(Typical {
         columns: shown.iter().map(|&j| short_name(&columns.names[j])).collect(),
@@ -187,7 +185,7 @@ mod tests {
     use super::middle_range;
 
     #[test]
-    fn an_outlier_does_not_stretch_the_range() {
+    fn an_outlier_does_not_widen_the_range() {
         let mut values: Vec<f64> = (0..1000).map(f64::from).collect();
         values.push(1e9);
         let (low, high) = middle_range(values);

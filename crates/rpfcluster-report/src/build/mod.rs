@@ -1,60 +1,66 @@
-//! From a clustering to its report. `sample` which rows are shown, `clusters` what they are like, `similar` how much a
-//! row is like each cluster, `partitions` other numbers of clusters, `points` everything rows can be drawn by, `view` by which
-//! axes first, `words` sentences.
+//! Computes the content of a report from a clustering.
+//!
+//! `sample` selects the rows that are drawn, `clusters` describes the clusters, `silhouette` measures how well rows fit
+//! them, `partitions` computes other numbers of clusters, `points` collects axes and colours, `axis_pair` selects the first
+//! two axes, `summary` writes the first sentence.
 
+mod axis_pair;
 mod clusters;
 mod partitions;
 mod points;
 mod sample;
-mod similar;
-mod view;
-mod words;
+mod silhouette;
+mod summary;
+
+use std::borrow::Cow;
 
 use rpfcluster::Observer;
-use rpfcluster::affinity::{Affinity, SparseAffinity};
 use rpfcluster::metrics::{Contingency, Scores};
 use rpfcluster::spectral::{self, EmbedOptions, Embedding};
 
+use crate::clustering::Clustering;
 use crate::draw::base64;
 use crate::error::Result;
-use crate::model::{Agreement, Cluster, Doubtful, Heat, Report, Spectrum};
-use crate::subject::{Basis, Subject};
+use crate::model::{Agreement, Cluster, ConfidenceSummary, Doubtful, Heat, Report, Spectrum};
+use crate::subject::Subject;
 
-/// Eigenvalues beyond the ones used, to see the gap by.
+/// Eigenvalues computed beyond those used, so that the gap after them is visible.
 const BEYOND: usize = 6;
-/// Beyond this many rows a second look at the eigenvectors would take longer than it is worth.
-const LOOK_BELOW: usize = 100_000;
+/// Rows up to which these further eigenvalues are computed; above, they would take longer than the rest of the page.
+const WIDER_BELOW: usize = 100_000;
 /// Eigenvalues shown.
 const VALUES: usize = 40;
-/// Columns named for each cluster.
+/// Distinguishing columns listed per cluster.
 const MARKS: usize = 3;
-/// Clusters whose columns are drawn; the page tabulates no more.
+/// Clusters with histograms; the page lists no more.
 const DRAWN: usize = 100;
-/// Rows listed as doubtful, and the confidence from which on none is.
+/// Rows listed as doubtful.
 const DOUBTFUL: usize = 20;
-const SURE: f64 = 0.9;
-/// Classes that are told apart; a column with a class for every row would make the page as long as the data.
+/// Confidence from which a row is not doubtful.
+const CERTAIN: f64 = 0.9;
+/// Classes shown separately. A column with a class for every row would make the page as long as the data.
 const CLASSES: usize = 200;
-/// Letters of a name.
-const LETTERS: usize = 120;
+/// Characters of a name; longer names are cut.
+const NAME_LENGTH: usize = 120;
 
-/// Everything the page shows.
+/// Computes everything the page shows.
 pub fn build(subject: Subject<'_>, observer: &dyn Observer) -> Result<Report> {
-    let (n, k) = (subject.n(), subject.k());
-    let wider = wider(&subject, observer)?;
-    let (confidence, doubts) = doubts(&subject, observer)?;
-    let medoids = clusters::medoids(&subject);
+    let clustering = subject.clustering;
+    let (n, k, labels) = (clustering.n(), clustering.k(), clustering.labels());
+    let wider = wider(clustering, observer)?;
+    let confidence = confidence(&subject, observer)?;
+    let doubts = confidence.as_deref().map_or(Vec::new(), least_confident);
+    let medoids = clusters::medoids(clustering);
     let also: Vec<usize> = medoids.iter().copied().take(DRAWN).chain(doubts.iter().copied()).collect();
-    let shown = sample::points(subject.labels(), k, &also);
-    let place =
-        |i: usize| shown.binary_search_by_key(&(subject.labels()[i], i), |&j| (subject.labels()[j], j));
+    let shown = sample::points(labels, k, &also);
+    let place = |i: usize| shown.binary_search_by_key(&(labels[i], i), |&j| (labels[j], j));
     let mut marks = clusters::marks(&subject);
-    let telling = clusters::telling(&subject, &marks);
+    let by_strength = clusters::distinguishing(&subject, &marks);
     marks.iter_mut().for_each(|m| m.truncate(MARKS));
     clusters::spreads(&subject, &mut marks[..k.min(DRAWN)]);
-    let typical = clusters::typical(&subject, &telling, &medoids);
-    let sizes = subject.sizes();
-    let clusters = sizes
+    let typical = clusters::typical(&subject, &by_strength, &medoids);
+    let clusters = clustering
+        .sizes()
         .iter()
         .zip(marks)
         .zip(&medoids)
@@ -66,14 +72,14 @@ pub fn build(subject: Subject<'_>, observer: &dyn Observer) -> Result<Report> {
             marks,
         })
         .collect();
-    let own = similar::of_subject(&subject, &shown);
+    let own = silhouette::of_clustering(clustering, &shown);
     let partitions = partitions::partitions(&subject, &shown, &own, observer)?;
     let doubtful = doubts
         .iter()
         .map(|&i| Doubtful {
             row: subject.input_row(i),
             point: place(i).ok(),
-            cluster: subject.labels()[i],
+            cluster: labels[i],
             next: place(i).ok().and_then(|p| own.next(p)),
             confidence: confidence.as_ref().map_or(0.0, |c| c[i]),
             class: subject.classes.and_then(|c| Some(short_name(c.names.get(*c.codes.get(i)? as usize)?))),
@@ -82,85 +88,74 @@ pub fn build(subject: Subject<'_>, observer: &dyn Observer) -> Result<Report> {
     let agreement = agreement(&subject)?;
     let report = Report {
         source: short_name(&subject.source),
-        size: (n, subject.columns.as_ref().map(|c| c.names.len())),
-        summary: words::sentence(&subject, agreement.as_ref()),
+        rows: n,
+        summary: summary::sentence(&subject, agreement.as_ref()),
         clusters,
         typical,
-        heat: heat(&subject, &shown),
-        points: points::points(&subject, &shown, &wider, confidence.as_deref(), &telling),
+        heat: heat(clustering, &shown),
+        points: points::points(&subject, &shown, &wider, confidence.as_deref(), &by_strength),
         spectrum: Spectrum { values: wider.eigenvalues.iter().copied().take(VALUES.max(k + 1)).collect(), k },
         partitions,
         doubtful,
-        confidence: confidence.map(|c| words::middle(&c)),
+        confidence: confidence.map(|c| ConfidenceSummary::new(&c)),
         agreement,
-        evidence: match &subject.basis {
-            Basis::Forest(fitted) => Some(fitted.evidence().clone()),
-            Basis::Matrix { .. } => None,
-        },
+        evidence: clustering.evidence().cloned(),
         sweep: subject.sweep,
         warnings: subject.warnings,
         facts: subject.facts,
-        again: (subject.again.what, subject.again.text),
+        again: subject.again,
     };
     Ok(report)
 }
 
-/// More eigenpairs of what was cut than the labels needed, where that does not take long.
-fn wider(subject: &Subject<'_>, observer: &dyn Observer) -> Result<Embedding> {
-    let used = subject.embedding();
-    let (n, k) = (subject.n(), subject.k());
-    if n > LOOK_BELOW || k >= VALUES {
+/// The embedding with some eigenpairs more than the clustering used, where they are quick to compute.
+fn wider(clustering: &Clustering, observer: &dyn Observer) -> Result<Embedding> {
+    let used = clustering.embedding();
+    let (n, k) = (clustering.n(), clustering.k());
+    if n > WIDER_BELOW || k >= VALUES {
         return Ok(used.clone());
     }
-    let (affinity, params): (Affinity<'_>, _) = match &subject.basis {
-        Basis::Forest(fitted) => (
-            fitted.affinity().build(fitted.leaves(), observer)?,
-            fitted.params().spectral_params(fitted.method()),
-        ),
-        Basis::Matrix { pairs, params, .. } => {
-            let (starts, indices, values) =
-                (pairs.starts.to_vec(), pairs.indices.to_vec(), pairs.values.to_vec());
-            (
-                SparseAffinity::precomputed_sparse(starts, indices, values, n, observer)?.into(),
-                (*params).clone(),
-            )
-        }
-    };
-    let params = spectral::SpectralParams { k: (k + BEYOND).min(n), ..params };
+    let params = spectral::SpectralParams { k: (k + BEYOND).min(n), ..clustering.spectral_params() };
     let options = EmbedOptions { start: Some(used), ..EmbedOptions::default() };
-    match spectral::embed(&affinity, &params, &options, observer) {
+    match spectral::embed(&clustering.affinity(observer)?, &params, &options, observer) {
         Ok(wider) => Ok(wider),
         Err(rpfcluster::Error::Cancelled) => Err(rpfcluster::Error::Cancelled.into()),
-        // Few landmarks have no more eigenvectors to give: then what was used has to do.
+        // Few landmarks or few distinct points have no more eigenvectors.
         Err(_) => Ok(used.clone()),
     }
 }
 
-/// How sure the forest is of each row, and the rows it is least sure of.
-fn doubts(subject: &Subject<'_>, observer: &dyn Observer) -> Result<(Option<Vec<f64>>, Vec<usize>)> {
-    let Basis::Forest(fitted) = &subject.basis else { return Ok((None, Vec::new())) };
-    if subject.k() < 2 {
-        return Ok((None, Vec::new()));
+/// The confidence of each row; `None` for a matrix and for one cluster, where it says nothing.
+fn confidence<'a>(subject: &Subject<'a>, observer: &dyn Observer) -> Result<Option<Cow<'a, [f64]>>> {
+    match subject.clustering {
+        Clustering::Rows(fitted) if subject.clustering.k() > 1 => Ok(Some(match subject.confidence {
+            Some(confidence) => Cow::Borrowed(confidence),
+            None => Cow::Owned(fitted.confidence(observer)?),
+        })),
+        _ => Ok(None),
     }
-    let confidence = fitted.confidence(observer)?;
-    let mut unsure: Vec<usize> = (0..confidence.len()).filter(|&i| confidence[i] < SURE).collect();
-    let by = |a: &usize, b: &usize| confidence[*a].total_cmp(&confidence[*b]).then(a.cmp(b));
-    if unsure.len() > DOUBTFUL {
-        unsure.select_nth_unstable_by(DOUBTFUL, by);
-        unsure.truncate(DOUBTFUL);
-    }
-    unsure.sort_by(by);
-    Ok((Some(confidence), unsure))
 }
 
-/// The similarity of some of the shown rows.
-fn heat(subject: &Subject<'_>, shown: &[usize]) -> Heat {
+/// The rows of lowest confidence, lowest first.
+fn least_confident(confidence: &[f64]) -> Vec<usize> {
+    let mut doubtful: Vec<usize> = (0..confidence.len()).filter(|&i| confidence[i] < CERTAIN).collect();
+    let by = |a: &usize, b: &usize| confidence[*a].total_cmp(&confidence[*b]).then(a.cmp(b));
+    if doubtful.len() > DOUBTFUL {
+        doubtful.select_nth_unstable_by(DOUBTFUL, by);
+        doubtful.truncate(DOUBTFUL);
+    }
+    doubtful.sort_by(by);
+    doubtful
+}
+
+/// The similarity matrix of some of the drawn rows.
+fn heat(clustering: &Clustering, shown: &[usize]) -> Heat {
     let members = sample::spread(shown.len());
-    let pair = |a: u32, b: u32| subject.similarity(shown[a as usize], shown[b as usize]);
+    let pair = |a: u32, b: u32| clustering.similarity(shown[a as usize], shown[b as usize]);
     let lower = || members.iter().enumerate().flat_map(|(at, &a)| members[..at].iter().map(move |&b| (a, b)));
-    let (meaning, largest) = match &subject.basis {
-        Basis::Forest(_) => ("Share of trees in which two rows share a leaf", 1.0),
-        Basis::Matrix { .. } => {
+    let (meaning, largest) = match clustering {
+        Clustering::Rows(_) => ("Share of trees in which two rows are in the same leaf", 1.0),
+        Clustering::Matrix(_) => {
             ("Similarity as given", lower().map(|(a, b)| pair(a, b)).fold(f64::MIN_POSITIVE, f64::max))
         }
     };
@@ -170,16 +165,16 @@ fn heat(subject: &Subject<'_>, shown: &[usize]) -> Heat {
 
 fn agreement(subject: &Subject<'_>) -> Result<Option<Agreement>> {
     let Some(classes) = subject.classes else { return Ok(None) };
-    let scores = Scores::of(&Contingency::new(subject.labels(), classes.codes)?)?;
+    let scores = Scores::of(&Contingency::new(subject.clustering.labels(), classes.codes)?)?;
     let (codes, names) = few_classes(subject).unwrap_or_default();
-    let mut counts = vec![vec![0; names.len()]; subject.k()];
-    for (&label, &class) in subject.labels().iter().zip(&codes) {
+    let mut counts = vec![vec![0; names.len()]; subject.clustering.k()];
+    for (&label, &class) in subject.clustering.labels().iter().zip(&codes) {
         counts[label as usize][class as usize] += 1;
     }
     Ok(Some(Agreement { classes: names, counts, scores }))
 }
 
-/// The classes as the page tells them apart: the first [`CLASSES`], then all others as one.
+/// The classes as the page shows them: the first [`CLASSES`], and all others as one.
 fn few_classes(subject: &Subject<'_>) -> Option<(Vec<u32>, Vec<String>)> {
     let classes = subject.classes?;
     let mut names: Vec<String> = classes.names.iter().take(CLASSES).map(|name| short_name(name)).collect();
@@ -189,9 +184,9 @@ fn few_classes(subject: &Subject<'_>) -> Option<(Vec<u32>, Vec<String>)> {
     Some((classes.codes.iter().map(|&c| c.min(CLASSES as u32)).collect(), names))
 }
 
-/// A name no longer than a person reads.
+/// A name, cut at [`NAME_LENGTH`] characters.
 fn short_name(name: &str) -> String {
-    match name.char_indices().nth(LETTERS) {
+    match name.char_indices().nth(NAME_LENGTH) {
         Some((at, _)) => format!("{}…", &name[..at]),
         None => name.to_string(),
     }

@@ -1,26 +1,29 @@
-//! The shown rows in other numbers of clusters. Of a small table the forest that was grown is cut again; of a large one
-//! the shown rows get a forest of their own, since leaves of thirty rows hold hardly two of a sample.
+//! Partitions of the drawn rows into other numbers of clusters.
+//!
+//! A small table is clustered again on its own forest. For a large one a new forest is grown on the drawn rows: a leaf of
+//! thirty rows holds hardly two of a sample.
 
 use rpfcluster::Setting;
-use rpfcluster::affinity::SparseAffinity;
-
 use rpfcluster::spectral::{self, EmbedOptions, SpectralParams};
 use rpfcluster::{Fitted, Forest, LeafMatrix, Observer, Points, Silent};
 
 use super::sample;
-use super::similar::{self, Similar};
+use super::silhouette::{self, ClusterSimilarity};
+use crate::clustering::{Clustering, MatrixClustering};
 use crate::error::Result;
 use crate::model::{Partition, Partitions};
-use crate::subject::{Basis, Columns, Pairs, Subject};
+use crate::subject::{Columns, Subject};
 
-/// K goes up to this at least, and three further than the run's own, but never beyond the last.
+/// The largest K is at least this,
 const LEAST: usize = 10;
+/// at least the run's K plus this,
 const FURTHER: usize = 3;
+/// and at most this.
 const MOST: usize = 24;
-/// Rows of a table without its data, or of a matrix, up to which it is cut again.
+/// Points up to which a matrix, or a model without its data, is clustered again as a whole.
 const WHOLE: usize = 20_000;
 
-/// A partition of the shown rows before it is dressed.
+/// A partition of the drawn rows, without colours.
 struct Found {
     k: usize,
     labels: Vec<u32>,
@@ -28,43 +31,44 @@ struct Found {
     stability: Option<f64>,
 }
 
-/// Every K worth looking at; the run's own as it was made.
+/// A partition for each K; for the run's K, the one of the run.
 pub fn partitions(
     subject: &Subject<'_>,
     shown: &[usize],
-    own: &Similar,
+    own: &ClusterSimilarity,
     observer: &dyn Observer,
 ) -> Result<Partitions> {
-    let (n, k) = (subject.n(), subject.k());
-    // Fewer rows than a few leaves say nothing about clusters.
+    let clustering = subject.clustering;
+    let (n, k) = (clustering.n(), clustering.k());
+    // With fewer than five rows per cluster the partitions are arbitrary.
     let most = LEAST.max(k + FURTHER).min(MOST).min(shown.len() / 5);
     let ks: Vec<usize> = (2..=most).collect();
     let mut sample = None;
-    let mut found = match &subject.basis {
-        Basis::Forest(fitted) if n <= sample::POINTS || (subject.columns.is_none() && n <= WHOLE) => {
+    let mut found = match clustering {
+        Clustering::Rows(fitted) if n <= sample::POINTS || (subject.columns.is_none() && n <= WHOLE) => {
             of_forest(fitted, fitted.forest(), fitted.min_node(), fitted.leaves(), shown, &ks, observer)?
         }
-        Basis::Forest(fitted) => match &subject.columns {
+        Clustering::Rows(fitted) => match &subject.columns {
             Some(columns) => {
                 sample = Some(shown.len());
                 of_sample(fitted, columns, shown, &ks, observer)?
             }
             None => Vec::new(),
         },
-        Basis::Matrix { pairs, params, .. } if n <= WHOLE => of_matrix(pairs, params, shown, &ks, observer)?,
-        Basis::Matrix { .. } => Vec::new(),
+        Clustering::Matrix(matrix) if n <= WHOLE => of_matrix(matrix, shown, &ks, observer)?,
+        Clustering::Matrix(_) => Vec::new(),
     };
-    // What the run made is shown as it is, with the stability that was found for its K.
+    // The run's own partition is kept, with the stability measured for its K.
     let stability = found.iter().find(|f| f.k == k).and_then(|f| f.stability);
     found.retain(|f| f.k != k);
-    let labels: Vec<u32> = shown.iter().map(|&i| subject.labels()[i]).collect();
+    let labels: Vec<u32> = shown.iter().map(|&i| clustering.labels()[i]).collect();
     let at = found.partition_point(|f| f.k < k);
     found.insert(at, Found { k, labels: labels.clone(), silhouette: own.silhouette(), stability });
-    let each = found.into_iter().map(|f| dressed(f, &labels, k)).collect();
+    let each = found.into_iter().map(|f| coloured(f, &labels, k)).collect();
     Ok(Partitions { each, sample })
 }
 
-/// Cuts a forest again; `rows` of its points are kept.
+/// Clusters the leaves of a forest for each K; the labels of `rows` are kept.
 fn of_forest(
     fitted: &Fitted,
     forest: &Forest,
@@ -80,14 +84,14 @@ fn of_forest(
         .into_iter()
         .map(|p| Found {
             k: p.k,
-            silhouette: similar::of_leaves(leaves, &p.labels, p.k, rows).silhouette(),
+            silhouette: silhouette::of_leaves(leaves, &p.labels, p.k, rows).silhouette(),
             labels: rows.iter().map(|&i| p.labels[i]).collect(),
             stability: p.stability,
         })
         .collect())
 }
 
-/// Grows a forest of the shown rows and cuts it.
+/// Grows a forest on the drawn rows and clusters it.
 fn of_sample(
     fitted: &Fitted,
     columns: &Columns<'_>,
@@ -105,31 +109,28 @@ fn of_sample(
     of_forest(fitted, &forest, min_node, &forest.leaves(), &all, ks, observer)
 }
 
-/// Cuts a matrix again. It has no halves, so nothing says how stable a K is.
+/// Clusters a matrix for each K. It has no two halves to compare, so there is no stability.
 fn of_matrix(
-    pairs: &Pairs<'_>,
-    params: &SpectralParams,
+    matrix: &MatrixClustering,
     shown: &[usize],
     ks: &[usize],
     observer: &dyn Observer,
 ) -> Result<Vec<Found>> {
-    let n = pairs.starts.len().saturating_sub(1);
-    let (starts, indices, values) = (pairs.starts.to_vec(), pairs.indices.to_vec(), pairs.values.to_vec());
-    let affinity = SparseAffinity::precomputed_sparse(starts, indices, values, n, observer)?;
+    let affinity = &matrix.affinity;
     let mut found = Vec::new();
     for &k in ks {
-        let params = SpectralParams { k, ..params.clone() };
+        let params = SpectralParams { k, ..matrix.params.clone() };
         if observer.cancelled() {
             return Err(rpfcluster::Error::Cancelled.into());
         }
-        // Silent: bars of so many short steps would only flicker.
-        let cut = spectral::embed(&affinity, &params, &EmbedOptions::default(), &Silent)
-            .and_then(|embedding| spectral::label(&affinity, &embedding, &params, &Silent));
-        // Fewer distinct points than that: this K cannot be had.
+        // Silent: progress bars of such short steps would only flicker.
+        let cut = spectral::embed(affinity, &params, &EmbedOptions::default(), &Silent)
+            .and_then(|embedding| spectral::label(affinity, &embedding, &params, &Silent));
+        // With fewer than K distinct points this K is left out.
         if let Ok(labels) = cut {
             found.push(Found {
                 k,
-                silhouette: similar::of_pairs(pairs, &labels, k, shown).silhouette(),
+                silhouette: silhouette::of_matrix(matrix, &labels, k, shown).silhouette(),
                 labels: shown.iter().map(|&i| labels[i]).collect(),
                 stability: None,
             });
@@ -138,7 +139,7 @@ fn of_matrix(
     Ok(found)
 }
 
-fn dressed(found: Found, run: &[u32], run_k: usize) -> Partition {
+fn coloured(found: Found, run: &[u32], run_k: usize) -> Partition {
     let Found { k, labels, silhouette, stability } = found;
     let colours = colours(&labels, k, run, run_k);
     let mean = silhouette.iter().sum::<f64>() / silhouette.len().max(1) as f64;
@@ -146,8 +147,8 @@ fn dressed(found: Found, run: &[u32], run_k: usize) -> Partition {
     Partition { k, labels, colours, silhouette, mean, stability, run: k == run_k }
 }
 
-/// For each cluster the number, and so the colour, of the run's cluster it shares most rows with, the largest overlaps
-/// first; clusters left over take numbers of their own.
+/// The colour of each cluster: that of the run's cluster with which it shares most rows, assigned by decreasing overlap.
+/// Remaining clusters get unused colours.
 fn colours(labels: &[u32], k: usize, run: &[u32], run_k: usize) -> Vec<u32> {
     let mut shared = vec![0usize; k * run_k];
     labels.iter().zip(run).for_each(|(&a, &b)| shared[a as usize * run_k + b as usize] += 1);
@@ -171,12 +172,12 @@ mod tests {
     use super::colours;
 
     #[test]
-    fn a_cluster_that_stays_keeps_its_colour() {
+    fn a_cluster_that_persists_keeps_its_colour() {
         let run = [0, 0, 0, 1, 1, 2, 2];
         assert_eq!(colours(&run, 3, &run, 3), [0, 1, 2]);
-        // Two of three, the other way round.
+        // Two clusters instead of three, numbered in reverse.
         assert_eq!(colours(&[1, 1, 1, 0, 0, 0, 0], 2, &run, 3), [1, 0]);
-        // The first is cut in two: the larger half keeps the colour, the other gets a new one.
+        // The first is divided: the larger part keeps the colour, the other gets a new one.
         assert_eq!(colours(&[0, 0, 3, 1, 1, 2, 2], 4, &run, 3), [0, 1, 2, 3]);
     }
 }

@@ -1,24 +1,24 @@
-//! The shown rows with everything they can be drawn by: eigenvectors, confidence, columns, known classes.
+//! The drawn rows with every axis and colour the page offers: eigenvectors, confidence, columns, known classes.
 
 use rpfcluster::spectral::Embedding;
 
-use super::view::best_pair;
+use super::axis_pair::best_pair;
 use super::{few_classes, short_name};
 use crate::model::{Axis, Points};
 use crate::subject::Subject;
 
-/// Columns that can be chosen.
+/// Columns offered as axes.
 const COLUMNS: usize = 24;
-/// Eigenvectors that can be chosen.
+/// Eigenvectors offered as axes.
 const VECTORS: usize = 12;
 
-/// The points, in the order in which they are shown.
+/// The points in the order of `shown`.
 pub fn points(
     subject: &Subject<'_>,
     shown: &[usize],
     wider: &Embedding,
     confidence: Option<&[f64]>,
-    telling: &[usize],
+    columns_by_strength: &[usize],
 ) -> Points {
     let width = wider.k() - 1;
     let all = wider.coordinates();
@@ -36,7 +36,7 @@ pub fn points(
     }
     let first_column = axes.len();
     if let Some(columns) = &subject.columns {
-        let wanted = &telling[..telling.len().min(COLUMNS)];
+        let wanted = &columns_by_strength[..columns_by_strength.len().min(COLUMNS)];
         axes.extend(wanted.iter().map(|&j| Axis {
             name: short_name(&columns.names[j]),
             column: true,
@@ -50,13 +50,14 @@ pub fn points(
             }
         }
     }
-    let clusters: Vec<u32> = shown.iter().map(|&i| subject.labels()[i]).collect();
-    // On a graph in pieces the eigenvectors are constant on each, and clusters would be drawn as single points.
-    let in_pieces = wider.columns.iter().filter(|columns| !columns.is_empty()).count() > 1;
-    let used: Vec<usize> = (0..spectral.min(subject.k().max(3) - 1)).collect();
+    let k = subject.clustering.k();
+    let clusters: Vec<u32> = shown.iter().map(|&i| subject.clustering.labels()[i]).collect();
+    // On a disconnected graph the eigenvectors are constant on each component: each would be drawn as a single point.
+    let disconnected = wider.columns.iter().filter(|columns| !columns.is_empty()).count() > 1;
+    let used: Vec<usize> = (0..spectral.min(k.max(3) - 1)).collect();
     let columns: Vec<usize> = (first_column..axes.len()).collect();
-    let (first, second) = if in_pieces { (columns, used) } else { (used, columns) };
-    let pair = |candidates: &[usize]| best_pair(&axes, candidates, &clusters, subject.k());
+    let (first, second) = if disconnected { (columns, used) } else { (used, columns) };
+    let pair = |candidates: &[usize]| best_pair(&axes, candidates, &clusters, k);
     let start = pair(&first).or_else(|| pair(&second)).unwrap_or([0, axes.len().saturating_sub(1)]);
     let (classes, class_names) = match few_classes(subject) {
         Some((codes, names)) => (Some(shown.iter().map(|&i| codes[i]).collect()), names),
@@ -69,11 +70,11 @@ pub fn points(
         rows: shown.iter().map(|&i| subject.input_row(i)).collect(),
         axes,
         start,
-        k: subject.k(),
+        k,
     }
 }
 
-/// Five digits: more than a screen has points, and a third of the bytes.
+/// Rounded to five digits: finer than a screen, and a third of the bytes in JSON.
 fn short(value: f64) -> f32 {
     format!("{value:.4e}").parse().unwrap_or(value as f32)
 }

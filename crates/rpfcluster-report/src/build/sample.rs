@@ -1,13 +1,13 @@
-//! Which rows are shown. A page must stay small for any number of rows, every cluster must be seen, and the same rows
-//! are in every view, so that what is pointed at in one is found in the others.
+//! Selects the rows that are drawn. The page stays small for any number of rows, every cluster is represented, and all
+//! views draw the same rows, so that a row selected in one view can be marked in the others.
 
-/// Rows that are drawn as points.
+/// Rows drawn as points.
 pub const POINTS: usize = 3000;
 /// Rows of the heat map.
 const HEAT: usize = 400;
 
-/// Points in cluster order, at most about [`POINTS`] of them, evenly spread; every cluster has one, and `also` are
-/// among them.
+/// About [`POINTS`] rows at most, evenly spaced, ordered by cluster. Every cluster has a row, and the rows in `also` are
+/// included.
 pub fn points(labels: &[u32], k: usize, also: &[usize]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..labels.len()).collect();
     order.sort_by_key(|&i| labels[i]);
@@ -27,7 +27,7 @@ pub fn points(labels: &[u32], k: usize, also: &[usize]) -> Vec<usize> {
     kept
 }
 
-/// Places of the heat map's rows among so many points.
+/// The indices of the heat map's rows among `points` points.
 pub fn spread(points: usize) -> Vec<u32> {
     let rows = points.min(HEAT);
     (0..rows).map(|at| (at * points / rows.max(1)) as u32).collect()
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_cluster_and_every_named_row_is_there() {
+    fn every_cluster_and_every_requested_row_is_included() {
         let labels: Vec<u32> = (0..50_000).map(|i| if i == 7 { 2 } else { i % 2 }).collect();
         let kept = points(&labels, 3, &[49_999, 3]);
         assert!((2990..=3010).contains(&kept.len()), "{}", kept.len());

@@ -1,29 +1,29 @@
-//! The frame of a chart: where it lies, its axes, its ticks and words. One code for the page, whose lines follow its
-//! light and dark colours, and for figures of papers, which are black on white.
+//! The frame of a chart as SVG: plot area, axes, ticks and labels. Shared by the page, whose colours follow its light or
+//! dark theme, and by figures for papers, which are black on white.
 
 use std::fmt::Write;
 
 use super::{escaped, number};
 
-/// What a chart is drawn with, as style sheets have it.
+/// The colours of a chart as CSS values.
 #[derive(Debug, Clone, Copy)]
 pub struct Ink {
-    /// Letters and axes.
+    /// Text and axes.
     pub text: &'static str,
-    /// Lines of the grid.
+    /// Grid lines.
     pub line: &'static str,
-    /// Behind everything; `None` leaves what is there.
+    /// Background; `None` is transparent.
     pub ground: Option<&'static str>,
-    /// Inside of hollow marks.
+    /// Fill of hollow marks.
     pub hollow: &'static str,
-    /// What the chart is about.
+    /// The main colour.
     pub main: &'static str,
-    /// What the eye is led to.
+    /// The highlight colour.
     pub mark: &'static str,
 }
 
 impl Ink {
-    /// For a page, whose style sheet knows the names.
+    /// For the page, by variables of its style sheet.
     pub const PAGE: Ink = Ink {
         text: "var(--text)",
         line: "var(--line)",
@@ -32,7 +32,7 @@ impl Ink {
         main: "var(--main)",
         mark: "var(--mark)",
     };
-    /// For a file that may be printed.
+    /// For a file, black on white.
     pub const PAPER: Ink = Ink {
         text: "#1b1f24",
         line: "#d5dae0",
@@ -43,22 +43,22 @@ impl Ink {
     };
 }
 
-/// A chart under way: a rectangle with axes, and the text of an SVG.
+/// A chart under construction.
 pub struct Frame {
-    /// What it is drawn with.
+    /// Its colours.
     pub ink: Ink,
-    /// The rectangle: left, top, width, height.
+    /// The plot area: left, top, width, height.
     pub area: [f64; 4],
     /// The SVG so far.
     pub svg: String,
 }
 
 impl Frame {
-    /// A picture of this size whose chart lies in `area`; `words` say what is seen to those who do not see it.
+    /// A picture of this size with its plot in `area`; `words` is the text alternative.
     pub fn new(ink: Ink, size: (f64, f64), area: [f64; 4], words: &str) -> Self {
         let (width, height) = size;
         let words = escaped(words);
-        // A file must say what it is; inside a page that is known.
+        // A file needs the namespace; inline SVG does not.
         let namespace = if ink.ground.is_some() { " xmlns=\"http://www.w3.org/2000/svg\"" } else { "" };
         let mut svg = format!(
             "<svg{namespace} viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
@@ -73,23 +73,23 @@ impl Frame {
         Frame { ink, area, svg }
     }
 
-    /// The place of a share of the width, from 0 at the left.
+    /// The x coordinate of a share of the width, 0 at the left.
     pub fn x(&self, share: f64) -> f64 {
         self.area[0] + self.area[2] * share
     }
 
-    /// The place of a share of the height, from 0 at the bottom.
+    /// The y coordinate of a share of the height, 0 at the bottom.
     pub fn y(&self, share: f64) -> f64 {
         self.area[1] + self.area[3] * (1.0 - share)
     }
 
-    /// More of the picture.
+    /// Appends SVG elements.
     pub fn add(&mut self, piece: &str) {
         self.svg.push_str(piece);
         self.svg.push('\n');
     }
 
-    /// Words; `anchor` is start, middle or end.
+    /// Appends text; `anchor` is start, middle or end.
     pub fn text(&mut self, x: f64, y: f64, anchor: &str, words: &str) {
         let _ = writeln!(
             self.svg,
@@ -98,7 +98,7 @@ impl Frame {
         );
     }
 
-    /// A headline.
+    /// The title above the chart.
     pub fn title(&mut self, words: &str) {
         let _ = writeln!(
             self.svg,
@@ -108,7 +108,7 @@ impl Frame {
         );
     }
 
-    /// The lines at the left and below.
+    /// The axis lines at the left and at the bottom.
     pub fn axes(&mut self) {
         let [left, top, width, height] = self.area;
         let line = self.ink.text;
@@ -118,7 +118,7 @@ impl Frame {
         );
     }
 
-    /// What the axes are, the one below and the one at the left.
+    /// The titles of the horizontal and the vertical axis.
     pub fn names(&mut self, below: &str, left: &str) {
         let [x, y, width, height] = self.area;
         self.text(x + width / 2.0, y + height + 38.0, "middle", below);
@@ -131,7 +131,7 @@ impl Frame {
         );
     }
 
-    /// Numbers at the left with lines across: each value and its share of the height.
+    /// Ticks at the left with grid lines: each value and its share of the height.
     pub fn ticks_left(&mut self, ticks: &[(f64, f64)], decimals: Option<usize>) {
         let [left, _, width, _] = self.area;
         for &(value, share) in ticks {
@@ -146,7 +146,7 @@ impl Frame {
         }
     }
 
-    /// Numbers below.
+    /// Ticks at the bottom: each value and its share of the width.
     pub fn ticks_below(&mut self, ticks: &[(f64, f64)]) {
         let bottom = self.area[1] + self.area[3];
         for &(value, share) in ticks {
@@ -154,7 +154,7 @@ impl Frame {
         }
     }
 
-    /// The scale of [`super::shade`] at the right of the chart, with numbers at these shares of its height.
+    /// The colour scale of [`super::shade`] at the right, with labels at these shares of its height.
     pub fn scale(&mut self, marks: &[(String, f64)], meaning: &[&str]) {
         let [left, top, width, height] = self.area;
         let (x, tall) = (left + width + 20.0, (height * 0.6).max(80.0));
@@ -165,7 +165,7 @@ impl Frame {
                 self.svg,
                 "<rect x=\"{x:.1}\" y=\"{:.2}\" width=\"16\" height=\"{:.2}\" style=\"fill:{}\"/>",
                 top + tall * (1.0 - (step + 1) as f64 / STEPS as f64),
-                // A little more than its part: no seams.
+                // Slightly taller than its part, which avoids visible seams.
                 tall / STEPS as f64 + 0.4,
                 super::shade_hex(share)
             );
@@ -183,7 +183,7 @@ impl Frame {
         }
     }
 
-    /// The finished picture.
+    /// The finished SVG.
     pub fn done(mut self) -> String {
         self.svg.push_str("</svg>\n");
         self.svg

@@ -1,5 +1,4 @@
-//! What every picture needs: colours that the colour-blind can tell apart, numbers for people, text that stays text,
-//! cells as a PNG.
+//! Shared by all pictures: colour-blind safe colours, number formatting, escaping, PNG and base64.
 
 mod chart;
 
@@ -7,18 +6,17 @@ pub use chart::{Frame, Ink};
 
 use crate::error::{Error, Result};
 
-/// Colours of clusters: apart for the colour-blind, and readable on white and on black.
+/// Cluster colours: distinguishable with colour blindness, readable on white and on black (after Okabe and Ito 2008).
 const PALETTE: [&str; 10] = [
     "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c6bb1", "#7f7f7f", "#b5a000",
     "#00a6a6",
 ];
 
-/// The colour of a cluster; beyond the palette, hues as far apart as they go.
+/// The colour of a cluster; beyond the palette, hues at the golden angle.
 pub fn colour(cluster: usize) -> String {
     match PALETTE.get(cluster) {
         Some(colour) => (*colour).to_string(),
         None => {
-            // The golden angle apart; half bright and not quite full, written as red, green and blue.
             let hue = (cluster as f64 * 137.508) % 360.0 / 60.0;
             let part = |shift: f64| {
                 let at = (hue + shift) % 6.0;
@@ -30,7 +28,7 @@ pub fn colour(cluster: usize) -> String {
     }
 }
 
-/// Viridis at every eighth: it rises evenly in brightness, so it reads the same in grey and to the colour-blind.
+/// Nine colours of viridis. Brightness rises evenly, so the scale is readable in grey and with colour blindness.
 const SCALE: [[u8; 3]; 9] = [
     [68, 1, 84],
     [71, 44, 122],
@@ -55,13 +53,13 @@ pub fn shade(value: f64) -> [u8; 3] {
     [mix(0), mix(1), mix(2)]
 }
 
-/// The same as a style sheet has it.
+/// The colour of a value from 0 to 1 as a CSS value.
 pub fn shade_hex(value: f64) -> String {
     let [r, g, b] = shade(value);
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 
-/// Values from 0 to 1 as the pixels of a PNG, row after row.
+/// Values from 0 to 1 as the pixels of a PNG, by rows.
 pub fn png(width: usize, height: usize, values: impl Iterator<Item = f64>) -> Result<Vec<u8>> {
     let failed = |e: png::EncodingError| Error::Picture { what: "heat map", problem: e.to_string() };
     let mut bytes = Vec::new();
@@ -88,7 +86,7 @@ pub fn base64(bytes: &[u8]) -> String {
     text
 }
 
-/// Safe between tags and in quotes. Characters that no XML file may hold become the sign for an unknown one.
+/// Escaped for XML text and attributes. Characters that XML forbids become U+FFFD.
 pub fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
@@ -107,7 +105,7 @@ pub fn escaped(text: &str) -> String {
     safe
 }
 
-/// A number of about four digits.
+/// A number with about four significant digits.
 pub fn number(value: f64) -> String {
     let size = value.abs();
     if size != 0.0 && !(1e-3..1e6).contains(&size) {
@@ -131,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_for_people() {
+    fn numbers_are_rounded_to_four_digits() {
         let all =
             [(0.0, "0"), (1.5, "1.5"), (1.0, "1"), (-0.25, "-0.25"), (1234.5, "1234"), (2e-9, "2.00e-9")];
         for (value, text) in all {
@@ -140,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn base64_as_everyone_has_it() {
+    fn base64_matches_rfc_4648() {
         for (plain, coded) in
             [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
         {
@@ -149,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_rise_in_brightness_and_clusters_differ() {
+    fn brightness_rises_and_cluster_colours_differ() {
         let bright = |v: f64| {
             let [r, g, b] = shade(v).map(f64::from);
             0.299 * r + 0.587 * g + 0.114 * b
@@ -163,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn text_stays_text() {
+    fn markup_and_control_characters_are_escaped() {
         assert_eq!(escaped("<a href='x'>\u{0}\n"), "&lt;a href=&#39;x&#39;&gt;\u{fffd} ");
     }
 }

@@ -1,5 +1,4 @@
-//! Groups of bars, one colour a series, spread as whiskers, and a dashed baseline over each group: bars that do not
-//! pass it say nothing.
+//! A grouped bar chart with error bars and a dashed baseline over each group.
 
 use std::fmt::Write;
 
@@ -10,44 +9,44 @@ use crate::draw::{Frame, Ink, escaped, number};
 pub struct Bar {
     /// Its height.
     pub value: f64,
-    /// Half the length of its whisker; 0 draws none.
+    /// Half the length of the error bar; 0 draws none.
     pub spread: f64,
 }
 
-/// Bars that stand together.
+/// Bars drawn side by side.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BarGroup {
-    /// Below them.
+    /// The label below.
     pub name: String,
-    /// One for each series, where there is one.
+    /// One bar per series; `None` leaves a gap.
     pub bars: Vec<Option<Bar>>,
-    /// What they must pass to say anything.
+    /// The baseline of the group.
     pub baseline: Option<f64>,
 }
 
-/// A chart of bars.
+/// A bar chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BarChart {
-    /// Headline.
+    /// Title.
     pub title: String,
-    /// What the axes are: below, and at the left with its unit.
+    /// Titles of the horizontal and the vertical axis.
     pub axes: (String, String),
     /// Name and colour of each series.
     pub series: Vec<(String, String)>,
-    /// What the baseline is.
+    /// The name of the baseline.
     pub baseline: Option<String>,
     /// The groups.
     pub groups: Vec<BarGroup>,
-    /// Top of the axis; `None` takes the highest bar.
+    /// The end of the vertical axis; `None` fits the highest bar.
     pub most: Option<f64>,
-    /// A line below.
+    /// A note below the chart.
     pub note: Option<String>,
 }
 
 const LEFT: f64 = 76.0;
 const HEIGHT: f64 = 300.0;
 
-/// The figure.
+/// Draws the chart.
 pub fn bars(chart: &BarChart) -> String {
     let series = chart.series.len().max(1) as f64;
     let highest = |b: &Bar| b.value + b.spread;
@@ -95,7 +94,7 @@ pub fn bars(chart: &BarChart) -> String {
             let at = y(&frame, baseline);
             frame.add(&dashes(start - 3.0, at, bar * series + 5.0));
         }
-        // Every name when they have room, else every second, third, ….
+        // Every name where they fit, otherwise every second, third, ….
         let every = (44.0 / group).ceil().max(1.0) as usize;
         if position % every == 0 {
             let middle = start + bar * series / 2.0;
@@ -115,7 +114,7 @@ pub fn bars(chart: &BarChart) -> String {
     frame.done()
 }
 
-/// A step of 1, 2 or 5 and zeros, about five of which make `most`.
+/// A step of 1, 2 or 5 times a power of ten, about a fifth of `most`.
 fn nice_step(most: f64) -> f64 {
     if !(most > 0.0 && most.is_finite()) {
         return 1.0;
@@ -163,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bar_a_value_and_none_where_there_is_none() {
+    fn every_value_has_a_bar_and_a_missing_value_has_none() {
         let bar = |value| Some(Bar { value, spread: 1.0 });
         let chart = BarChart {
             title: "t".into(),

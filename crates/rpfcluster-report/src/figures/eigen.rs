@@ -1,16 +1,16 @@
-//! Eigenvalues as dots, those used filled, the gap after them marked.
+//! Eigenvalues as dots: those used are filled, and the gap after them is marked.
 
 use std::fmt::Write;
 
 use crate::draw::{Frame, Ink};
 use crate::model::Spectrum;
 
-/// The figure. On the page every dot has its number as `data-at`, so that the script can follow another K.
+/// Draws the figure. The script of the page finds the dots by `data-at` when another K is selected.
 pub fn eigen(spectrum: &Spectrum, ink: Ink, title: Option<&str>) -> String {
     let Spectrum { values, k } = spectrum;
     let least = values.iter().copied().fold(1.0, f64::min);
     let most = values.iter().copied().fold(least, f64::max);
-    // A little room below, and some height even when all are equal.
+    // A margin below, and a positive height when all values are equal.
     let span = (most - least).max(1e-6) * 1.08;
     let floor = most - span;
     let words = format!("The {} largest eigenvalues; {k} were used", values.len());
@@ -24,7 +24,7 @@ pub fn eigen(spectrum: &Spectrum, ink: Ink, title: Option<&str>) -> String {
         (0..=3).map(|third| f64::from(third) / 3.0).map(|share| (floor + span * share, share)).collect();
     chart.ticks_left(&ticks, Some(decimals));
     chart.axes();
-    chart.names("number of the eigenvalue, the largest first", "eigenvalue");
+    chart.names("index of the eigenvalue, largest first", "eigenvalue");
     let step = 1.0 / values.len().max(1) as f64;
     let x = |chart: &Frame, at: usize| chart.x(step * (at as f64 + 0.5));
     let share = |value: f64| (value - floor) / span;
@@ -33,7 +33,7 @@ pub fn eigen(spectrum: &Spectrum, ink: Ink, title: Option<&str>) -> String {
         let middle = (x(&chart, *k - 1) + x(&chart, *k)) / 2.0;
         let (from, to) = (chart.y(share(*last)), chart.y(share(*next)));
         let mark = ink.mark;
-        // Eigenvalues fall: on the right there is room above the next dot, on the left below the last.
+        // Eigenvalues decrease: on the right the label fits above the next dot, on the left below the last one.
         let center = (from + to) / 2.0 + 4.0;
         let (beside, anchor, line) = if middle > 520.0 {
             (middle - 8.0, "end", center.max(from + 18.0))
@@ -48,7 +48,7 @@ pub fn eigen(spectrum: &Spectrum, ink: Ink, title: Option<&str>) -> String {
         );
         chart.add(&piece);
     }
-    // Numbers under every dot as long as they have room.
+    // An index under every dot where they fit.
     let every = values.len().div_ceil(20).max(1);
     for (at, &value) in values.iter().enumerate() {
         let (fill, stroke) = if at < *k { (ink.main, ink.main) } else { (ink.hollow, ink.text) };
@@ -73,11 +73,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_gap_is_where_k_ends_and_one_value_is_enough() {
+    fn gap_follows_the_kth_value_and_one_value_has_no_gap() {
         let drawn = eigen(&Spectrum { values: vec![1.0, 0.99, 0.5], k: 2 }, Ink::PAPER, Some("a < b"));
         assert!(drawn.contains("gap 0.490") && drawn.contains("a &lt; b"));
         assert_eq!(drawn.matches("<circle").count(), 3);
-        // Close eigenvalues: the words stand above the dot that they would cover.
+        // With close eigenvalues the label is above the dot that it would cover.
         let close = eigen(&Spectrum { values: vec![1.0, 0.5, 0.499, 0.0], k: 2 }, Ink::PAPER, None);
         let after = |text: &str, name: &str| -> f64 {
             let from = text.find(name).map_or(0, |at| at + name.len());

@@ -1,16 +1,16 @@
-//! Points in two dimensions, coloured by cluster or class, with a legend.
+//! A scatter plot coloured by cluster or class, with a legend.
 
 use std::fmt::Write;
 
 use crate::draw::{Frame, Ink, colour};
 
-/// Groups named in the legend.
+/// Most groups in the legend.
 const NAMED: usize = 14;
 
-/// Points to be drawn.
+/// The points of a scatter plot.
 #[derive(Debug, Clone)]
 pub struct Cloud<'a> {
-    /// Headline.
+    /// Title.
     pub title: &'a str,
     /// The two coordinates of each point.
     pub points: &'a [(f64, f64)],
@@ -18,11 +18,11 @@ pub struct Cloud<'a> {
     pub codes: &'a [u32],
     /// Names of the groups.
     pub names: &'a [String],
-    /// What the axes are.
+    /// Titles of the horizontal and the vertical axis.
     pub axes: (&'a str, &'a str),
 }
 
-/// The figure.
+/// Draws the scatter plot.
 pub fn embedding(cloud: &Cloud<'_>) -> String {
     let words = format!("{}: {} points in two dimensions", cloud.title, cloud.points.len());
     let mut chart = Frame::new(Ink::PAPER, (800.0, 560.0), [76.0, 44.0, 540.0, 456.0], &words);
@@ -62,12 +62,12 @@ pub fn embedding(cloud: &Cloud<'_>) -> String {
     chart.done()
 }
 
-/// From the least to the largest, with some width even when they are one.
+/// Smallest and largest value with a margin; a positive width when they are equal.
 fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let (low, high) = values.fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(v), h.max(v)));
     if high > low {
-        let room = 0.03 * (high - low);
-        (low - room, high + room)
+        let margin = 0.03 * (high - low);
+        (low - margin, high + margin)
     } else if high == low {
         (low - 1.0, high + 1.0)
     } else {
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_point_is_drawn_inside() {
+    fn every_point_is_drawn_and_names_are_escaped() {
         let names = ["a".to_string(), "<b>".to_string()];
         let cloud = Cloud {
             title: "t",

@@ -1,21 +1,21 @@
-//! Similarity matrices as heat maps side by side: a pixel a pair, names of the groups of rows, a scale.
+//! Similarity matrices as heat maps side by side, with names of the groups of rows and a colour scale.
 
 use crate::draw::{Frame, Ink, base64, number, png};
 use crate::error::{Error, Result};
 
-/// Consecutive rows that belong together.
+/// A group of consecutive rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
-    /// What they are.
+    /// Its name.
     pub name: String,
-    /// How many.
+    /// Number of rows.
     pub rows: usize,
 }
 
 /// One matrix.
 #[derive(Debug, Clone)]
 pub struct Panel<'a> {
-    /// What it is.
+    /// Its title.
     pub title: &'a str,
     /// Its values, n x n, rows in the order of the groups.
     pub values: &'a [f64],
@@ -28,8 +28,8 @@ const LEFT: f64 = 100.0;
 const TOP: f64 = 44.0;
 const BELOW: f64 = 62.0;
 
-/// The panels beside each other, on one scale from 0 to the largest value, or to 1 when none is larger. With `root`,
-/// colours follow the square root: most pairs share few leaves, and their differences would drown in the dark.
+/// Draws the panels side by side on one colour scale, from 0 to the largest value or 1, whichever is larger. With `root`,
+/// colours follow the square root, which makes weak similarities visible.
 pub fn heat(panels: &[Panel<'_>], meaning: &[&str], root: bool) -> Result<String> {
     let wrong = |problem: String| Error::Picture { what: "heat map", problem };
     let largest = panels.iter().flat_map(|p| p.values).copied().fold(1.0, f64::max);
@@ -48,7 +48,7 @@ pub fn heat(panels: &[Panel<'_>], meaning: &[&str], root: bool) -> Result<String
         if n == 0 || panel.values.len() != n * n {
             return Err(wrong(format!("{} values do not make {n} rows and columns", panel.values.len())));
         }
-        // Whole pixels a cell: programs that smooth pictures when they enlarge them would blur the cells.
+        // Each cell is a whole number of pixels, so that viewers that smooth enlarged pictures do not blur it.
         let zoom = (2 * SIDE as usize / n).max(1);
         let side = n * zoom;
         let enlarged =
@@ -81,7 +81,7 @@ fn names_of(chart: &mut Frame, groups: &[Group], x: f64, n: usize) {
     for group in groups {
         let length = SIDE * group.rows as f64 / n as f64;
         let middle = from + length / 2.0;
-        // A name needs some room; small groups between large ones go without.
+        // Groups that are too small for a label have none.
         if length >= 14.0 {
             let fits = |letters: usize| -> String {
                 let mut name: String = group.name.chars().take(letters).collect();

@@ -1,5 +1,5 @@
-//! Figures as SVG: for the page, for `rpf plot`, and for the paper's experiments. Each file draws one kind from plain
-//! numbers, so that whoever has the numbers can have the figure.
+//! Figures as SVG for the page, for `rpf plot` and for the paper's experiments. Each file draws one kind of figure from
+//! plain numbers.
 
 mod bars;
 mod eigen;

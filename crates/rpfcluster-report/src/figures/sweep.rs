@@ -1,4 +1,4 @@
-//! The search over thresholds and bandwidths as a map: a cell a setting, a panel a way of making labels.
+//! A sweep over thresholds and bandwidths as a map: one cell per setting, one panel per method.
 
 use crate::draw::{Frame, Ink, number, shade_hex};
 use crate::model::SweepMap;
@@ -8,7 +8,7 @@ const CELL: f64 = 34.0;
 const LEFT: f64 = 76.0;
 const TOP: f64 = 44.0;
 
-/// The figure; bandwidths lie evenly, whatever their distances, since the grid is denser where labels change.
+/// Draws the map. Bandwidths are evenly spaced whatever their values: the grid is denser where labels change.
 pub fn sweep(map: &SweepMap, ink: Ink, title: Option<&str>) -> String {
     let tall = CELL * map.beta1.len().max(1) as f64;
     let step = tall + 74.0;
@@ -34,7 +34,7 @@ pub fn sweep(map: &SweepMap, ink: Ink, title: Option<&str>) -> String {
             for (b2, value) in row.iter().enumerate() {
                 let (x, y) = at(b1, b2);
                 let Some(value) = value else { continue };
-                // Seams between cells only where a cell is wide enough to be seen.
+                // Gaps between cells only where cells are wide enough.
                 let gap = if cell > 4.0 { 1.0 } else { 0.0 };
                 chart.add(&format!(
                     "<rect x=\"{x:.2}\" y=\"{y:.1}\" width=\"{:.2}\" height=\"{:.1}\" style=\"fill:{}\"><title>{method}, beta1 {}, beta2 {}: {}</title></rect>",
@@ -48,7 +48,7 @@ pub fn sweep(map: &SweepMap, ink: Ink, title: Option<&str>) -> String {
             }
             chart.text(left - 8.0, at(b1, 0).1 + CELL / 2.0 + 4.5, "end", &number(map.beta1[b1]));
         }
-        // As many bandwidths as have room.
+        // As many bandwidths as fit.
         let every = (36.0 / cell).ceil().max(1.0) as usize;
         for b2 in (0..map.beta2.len()).step_by(every) {
             chart.text(left + cell * (b2 as f64 + 0.5), top + tall + 17.0, "middle", &number(map.beta2[b2]));
@@ -69,7 +69,7 @@ pub fn sweep(map: &SweepMap, ink: Ink, title: Option<&str>) -> String {
     chart.done()
 }
 
-/// Lines that fit beside the map.
+/// Wrapped to the width beside the map.
 fn wrapped(words: &str) -> Vec<String> {
     const LETTERS: usize = 18;
     let mut lines: Vec<String> = Vec::new();
@@ -85,7 +85,7 @@ fn wrapped(words: &str) -> Vec<String> {
     lines
 }
 
-/// A numbered ring, seen on dark and on light cells.
+/// A numbered ring, visible on dark and on light cells.
 fn ring(chart: &mut Frame, x: f64, y: f64, number: usize) {
     chart.add(&format!(
         "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"9\" style=\"fill:#fff;stroke:#000;stroke-width:1.5\"/>\
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cell_a_setting_and_rings_for_the_picks() {
+    fn every_setting_has_a_cell_and_every_pick_a_ring() {
         let map = SweepMap {
             beta1: vec![0.0, 0.1],
             beta2: vec![0.1, 0.5, 2.0],

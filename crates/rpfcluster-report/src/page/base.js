@@ -1,10 +1,10 @@
-// What all views share: the data, what is chosen, and helpers. All text from the data goes in as textContent.
+// Shared by all views: the data, the state, and helpers. All text from the data is inserted as textContent.
 const data = JSON.parse(document.getElementById("data").textContent);
 const $ = (id) => document.getElementById(id);
 const each = data.partitions.each;
 const ramp = ["#440154", "#472c7a", "#3b518b", "#2c718e", "#21908d", "#27ad81", "#5cc863", "#aadc32", "#fde725"];
 
-// What is chosen: which partition, the points under the pointer, the points selected (null: none, that is, all).
+// The partition shown, the points under the pointer, and the selected points (null: no selection).
 const state = { at: each.findIndex((p) => p.run), hover: [], picked: null };
 const views = [];
 let queued = 0;
@@ -41,7 +41,7 @@ const shade = (t) => {
 };
 const rgb = (colour) => `rgb(${colour.join(",")})`;
 
-// A colour of the style sheet as it is now, by day or by night.
+// A colour of the style sheet in the current light or dark theme.
 const probe = document.body.appendChild(element("span"));
 probe.hidden = true;
 const ink = (name) => {
@@ -49,7 +49,7 @@ const ink = (name) => {
   return getComputedStyle(probe).color;
 };
 
-// A canvas cleared and scaled to the screen's pixels.
+// Clears a canvas and scales it to the pixels of the screen.
 function prepare(canvas) {
   const width = canvas.clientWidth, height = canvas.clientHeight, scale = window.devicePixelRatio || 1;
   canvas.width = width * scale;
@@ -64,7 +64,7 @@ const within = (canvas, event) => {
   return [event.clientX - box.left, event.clientY - box.top];
 };
 
-// The words beside the pointer.
+// The tooltip beside the pointer.
 function showTip(tip, canvas, x, y, lines) {
   tip.hidden = !lines;
   if (!lines) return;

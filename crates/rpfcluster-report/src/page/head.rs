@@ -1,18 +1,19 @@
-//! The top of the page: what came out, whether to believe it, and other numbers of clusters.
+//! The top of the page: the result, how reliable it is, and other numbers of clusters.
 
 use std::fmt::Write;
 
 use super::section;
 use crate::draw::escaped;
-use crate::model::{Partition, Report};
+use crate::model::{ConfidenceSummary, Partition, Report};
 
-/// From this agreement of the two halves of the forest on the clusters hold, and below this one they are weak.
-const HOLDS: f64 = 0.9;
-const WEAK: f64 = 0.6;
-/// Below this mean silhouette rows are hardly nearer to their own cluster than to the next.
-const APART: f64 = 0.25;
+/// Stability from which a clustering counts as stable: an adjusted Rand index of 0.9 moves few rows.
+const STABLE: f64 = 0.9;
+/// Stability below which it counts as unstable.
+const UNSTABLE: f64 = 0.6;
+/// Mean silhouette below which clusters count as poorly separated, as usual for silhouettes (Kaufman and Rousseeuw 1990).
+const SEPARATED: f64 = 0.25;
 
-/// Summary, verdict, warnings, and the figures a person looks for first.
+/// Summary, verdict, warnings and key figures.
 pub fn head(report: &Report) -> String {
     let mut text = format!("<p class=\"lead\">{}", escaped(&report.summary));
     if let Some(verdict) = verdict(report) {
@@ -29,7 +30,8 @@ fn own(report: &Report) -> Option<&Partition> {
     report.partitions.each.iter().find(|p| p.run)
 }
 
-/// How far two halves of the forest agree: as the page found it, else by the trial of settings.
+/// Adjusted Rand index between the clusterings of two halves of the forest: measured for the page, or when settings were
+/// compared.
 fn stability(report: &Report) -> Option<f64> {
     let tried = || report.evidence.as_ref().and_then(|e| e.settings.as_ref()?.candidates.first()?.stability);
     own(report).and_then(|p| p.stability).or_else(tried)
@@ -40,46 +42,46 @@ fn verdict(report: &Report) -> Option<String> {
         return None;
     }
     let stability = stability(report)?;
-    let far = own(report).map_or(1.0, |p| p.mean);
-    Some(if stability >= WEAK && far < APART {
+    let silhouette = own(report).map_or(1.0, |p| p.mean);
+    Some(if stability >= UNSTABLE && silhouette < SEPARATED {
         format!(
-            "Two halves of the forest agree on the clusters to {stability:.2}, but <b>the clusters are hardly apart</b>: \
-             the mean silhouette is {far:.2}. Perhaps there are fewer."
+            "The clusters are stable (stability {stability:.2}) but <b>poorly separated</b>: the mean silhouette is \
+             {silhouette:.2}. There may be fewer clusters."
         )
-    } else if stability >= HOLDS {
+    } else if stability >= STABLE {
         format!(
-            "The clusters hold: two halves of the forest, each on its own, agree on them to {stability:.2}."
+            "The clusters are stable: two halves of the forest, used independently, find the same clusters (stability \
+             {stability:.2})."
         )
-    } else if stability >= WEAK {
+    } else if stability >= UNSTABLE {
         format!(
-            "The clusters hold in the main: two halves of the forest, each on its own, agree on them to {stability:.2} \
-             (1 is the same clusters)."
+            "The clusters are mostly stable: two halves of the forest, used independently, find similar clusters \
+             (stability {stability:.2}, where 1 means identical)."
         )
     } else {
         format!(
-            "<b>The structure is weak:</b> two halves of the forest agree only to {stability:.2}, so the borders owe much \
-             to chance."
+            "<b>The clusters are unstable:</b> two halves of the forest find different clusters (stability \
+             {stability:.2}, where 1 means identical), so their borders are largely arbitrary."
         )
     })
 }
 
 fn cards(report: &Report) -> String {
     let mut cards: Vec<(String, &str)> =
-        vec![(report.size.0.to_string(), "rows"), (report.clusters.len().to_string(), "clusters")];
+        vec![(report.rows.to_string(), "rows"), (report.clusters.len().to_string(), "clusters")];
     if report.clusters.len() > 1 {
         if let Some(stability) = stability(report) {
             cards.push((
                 format!("{stability:.2}"),
-                "agreement of two halves of the forest (1 is the same clusters)",
+                "stability: adjusted Rand index between the clusters of two halves of the forest",
             ));
         }
         if let Some(own) = own(report) {
-            cards.push((format!("{:.2}", own.mean), "mean silhouette, by the kernel (1 is far apart)"));
+            cards.push((format!("{:.2}", own.mean), "mean silhouette, from -1 to 1 (1: well separated)"));
         }
-        if let Some((median, low)) = report.confidence {
-            cards
-                .push((format!("{median:.2}"), "median confidence: share of leaf mates in the same cluster"));
-            cards.push((low.to_string(), "rows with a confidence below one half"));
+        if let Some(ConfidenceSummary { median, below_half }) = report.confidence {
+            cards.push((format!("{median:.2}"), "median confidence of a row, from 0 to 1"));
+            cards.push((below_half.to_string(), "rows with a confidence below 0.5"));
         }
     }
     if let Some(agreement) = &report.agreement {
@@ -92,7 +94,7 @@ fn cards(report: &Report) -> String {
     list + "</ul>\n"
 }
 
-/// The slider over partitions, and how stable each is.
+/// The slider over numbers of clusters, and a chart of their stability.
 pub fn numbers_of_clusters(report: &Report) -> String {
     let each = &report.partitions.each;
     if each.len() < 2 {
@@ -101,21 +103,21 @@ pub fn numbers_of_clusters(report: &Report) -> String {
     let run = each.iter().position(|p| p.run).unwrap_or(0);
     let measured = each.iter().any(|p| p.stability.is_some());
     let mut words = String::from(if measured {
-        "The same similarity cut into other numbers of clusters. A K on which two halves of the forest agree is more \
-         likely there than one on which they do not; of several that are stable, the largest says most."
+        "The same data in other numbers of clusters. Prefer a number with high stability (two halves of the forest find \
+         the same clusters) and a high silhouette; of several stable numbers the largest shows most detail."
     } else {
-        "The same similarity cut into other numbers of clusters."
+        "The same data in other numbers of clusters."
     });
     if let Some(rows) = report.partitions.sample {
         let _ = write!(
             words,
-            " Numbers other than the run's own, and how stable each is, come from a forest of the {rows} rows shown."
+            " The other partitions and all stabilities were computed on a forest of the {rows} rows shown."
         );
     }
     let body = format!(
         "<div class=\"k\"><label for=\"k\">Clusters <b id=\"k-now\">{}</b></label><input type=\"range\" id=\"k\" min=\"0\" \
-         max=\"{}\" step=\"1\" value=\"{run}\"><button id=\"back\" class=\"back\" type=\"button\" hidden>Back to the \
-         run's {}</button><output id=\"k-words\" for=\"k\"></output></div>\n<p id=\"other\" hidden></p>\n\
+         max=\"{}\" step=\"1\" value=\"{run}\"><button id=\"back\" class=\"back\" type=\"button\" hidden>Back to \
+         {}</button><output id=\"k-words\" for=\"k\"></output></div>\n<p id=\"other\" hidden></p>\n\
          <figure>{}</figure>",
         each[run].k,
         each.len() - 1,
@@ -125,7 +127,7 @@ pub fn numbers_of_clusters(report: &Report) -> String {
     section("number", "How many clusters", &words, &body)
 }
 
-/// For each K its stability as a bar and its mean silhouette as a dot.
+/// The stability of each K as a bar and its mean silhouette as a dot.
 fn chart(each: &[Partition]) -> String {
     const WIDTH: f64 = 680.0;
     const HEIGHT: f64 = 170.0;
@@ -135,8 +137,8 @@ fn chart(each: &[Partition]) -> String {
     let step = (WIDTH - LEFT - 10.0) / each.len() as f64;
     let y = |value: f64| TOP + TALL * (1.0 - value.clamp(0.0, 1.0));
     let mut svg = format!(
-        "<svg class=\"bars\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"Agreement of two halves of the \
-         forest, and mean silhouette, for each number of clusters\" font-size=\"13\" fill=\"currentColor\">\n"
+        "<svg class=\"bars\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"Stability and mean \
+         silhouette for each number of clusters\" font-size=\"13\" fill=\"currentColor\">\n"
     );
     for value in [0.0, 0.5, 1.0] {
         let _ = writeln!(
@@ -153,10 +155,10 @@ fn chart(each: &[Partition]) -> String {
         let _ = writeln!(
             svg,
             "<rect x=\"{legend}\" y=\"4\" width=\"12\" height=\"12\" style=\"fill:var(--main)\"/><text x=\"{}\" y=\"15\">\
-             agreement of two halves of the forest</text>",
+             stability</text>",
             legend + 18.0
         );
-        legend += 280.0;
+        legend += 110.0;
     }
     let _ = writeln!(
         svg,
@@ -176,7 +178,7 @@ fn chart(each: &[Partition]) -> String {
                 TOP + TALL - y(s)
             )
         });
-        let stable = p.stability.map_or(String::new(), |s| format!("agreement {s:.2}, "));
+        let stable = p.stability.map_or(String::new(), |s| format!("stability {s:.2}, "));
         let _ = writeln!(
             svg,
             "<g data-k=\"{}\"{now}><rect x=\"{left:.1}\" y=\"{TOP}\" width=\"{step:.1}\" height=\"{:.1}\" \

@@ -1,9 +1,9 @@
-// The heat map: the similarity of every pair of some rows, in an order by choice, with the clusters along its sides.
+// The heat map: similarities of some rows in a selectable order, with the clusters along its sides.
 function heat() {
   const canvas = $("heat"), tip = $("heat-tip"), strip = 9, gap = 3;
   const members = data.heat.members, n = members.length;
   if (n < 2) {
-    $("similarity").replaceChildren(element("p", "A single row has nothing to be similar to."));
+    $("similarity").replaceChildren(element("p", "One row has no similarities to show."));
     return;
   }
   const lower = Uint8Array.from(atob(data.heat.lower), (c) => c.charCodeAt(0));
@@ -13,7 +13,7 @@ function heat() {
   const cells = document.createElement("canvas");
   let order = [], drawn = "", side = 0;
 
-  // Within a group each row is followed by the most similar of those left: what belongs together lies together.
+  // Greedy ordering: within a group each row is followed by the most similar remaining one, so that blocks become visible.
   function chained(sorted, group) {
     const left = new Set(sorted), chain = [];
     let last = -1;
@@ -21,7 +21,7 @@ function heat() {
       let best = -1, most = -1;
       const now = last >= 0 ? group(last) : group(sorted[0]);
       for (const at of left) {
-        // Sets keep their order, so the group under way comes first.
+        // Sets keep insertion order, so the current group comes first.
         if (group(at) !== now) { if (best >= 0) break; best = at; break; }
         const value = last >= 0 ? share(last, at) : 0;
         if (value > most) { most = value; best = at; }
@@ -117,7 +117,7 @@ function heat() {
     const clusters = [x, y].filter(inside).map((v) => label(members[order[v]]));
     pickWhere((i) => clusters.includes(label(i)));
   });
-  // By keyboard: arrows go from cell to cell, Enter selects the two clusters.
+  // Keyboard: arrows move from cell to cell, Enter selects the clusters of both rows.
   let at = [0, 0];
   canvas.addEventListener("keydown", (event) => {
     const step = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] }[event.key];
@@ -131,7 +131,7 @@ function heat() {
   const orders = [["cluster", "cluster"]];
   if (data.classes) orders.push(["class", "known class"]);
   if (data.axes.some((axis) => axis.name === "confidence" && !axis.column)) orders.push(["confidence", "confidence"]);
-  orders.push(["row", "row of the input"]);
+  orders.push(["row", "input row"]);
   fill($("order"), orders, "cluster", () => change({}));
   views.push(draw);
 }

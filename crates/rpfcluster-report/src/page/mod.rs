@@ -1,8 +1,8 @@
-//! A report as one page that opens from disk: no network, no other file. Whatever came from the data is escaped: as
-//! text by [`escaped`], as script data by leaving no `<` in it.
+//! The report as a self-contained HTML page that opens from disk. Text from the data is escaped by [`escaped`]; the
+//! data of the script contains no `<`.
 //!
-//! The pictures that are pointed at are canvases drawn by some five hundred lines of script; a plotting library would
-//! be ten times the size of everything else on the page, and would have to be taught the linked views anyway.
+//! The interactive pictures are canvases drawn by about five hundred lines of script. A plotting library would be ten
+//! times the size of the rest of the page and has no linked views.
 
 mod head;
 mod tables;
@@ -23,7 +23,7 @@ const SCRIPT: [&str; 5] = [
     include_str!("start.js"),
 ];
 
-/// The page.
+/// Renders the page.
 pub fn html(report: &Report) -> Result<String> {
     let title = format!("Clusters of {}", report.source);
     let mut page = format!(
@@ -51,8 +51,8 @@ pub fn html(report: &Report) -> Result<String> {
         page += &tables::agreement(agreement);
     }
     if let Some(map) = &report.sweep {
-        let words = "Every threshold beta1 and bandwidth beta2 that was tried over one forest. A wide field of one colour \
-             says that the clusters do not hang on the setting. The rest of this page shows the setting picked \
+        let words = "Every threshold beta1 and bandwidth beta2 of the sweep, on one forest. A large area of one colour \
+             means that the clusters do not depend on the setting. The rest of this page shows the setting selected \
              without labels.";
         let body = format!("<figure>{}</figure>", figures::sweep(map, Ink::PAGE, None));
         page += &section("sweep", "Thresholds and bandwidths", words, &body);
@@ -70,15 +70,19 @@ pub fn html(report: &Report) -> Result<String> {
     Ok(page)
 }
 
-/// A part of the page under a headline.
+/// A section with a heading and a paragraph.
 fn section(id: &str, title: &str, words: &str, body: &str) -> String {
     format!("<section id=\"{id}\">\n<h2>{title}</h2>\n<p>{words}</p>\n{body}\n</section>\n")
 }
 
-/// Says so when not all rows are shown.
+/// A remark when not all rows are shown.
 fn sampled(shown: usize, report: &Report) -> String {
-    let n = report.size.0;
-    if shown < n { format!(" ({shown} of {n} rows, spread evenly over the clusters)") } else { String::new() }
+    let n = report.rows;
+    if shown < n {
+        format!(" ({shown} of {n} rows, evenly spaced within the clusters)")
+    } else {
+        String::new()
+    }
 }
 
 const NEEDS_SCRIPT: &str = "<noscript><p>This picture needs JavaScript.</p></noscript>";
@@ -89,18 +93,18 @@ fn choice(id: &str, what: &str) -> String {
 
 fn embedding(report: &Report) -> String {
     let words = format!(
-        "Every point is a row{}. Eigenvectors place rows that many trees hold together close to each other. <span \
-         class=\"hint\">Point at a row to see what it is; drag to select several; click a name below to select a \
-         cluster; Escape lets go.</span>",
+        "Each point is a row{}. In the coordinates of the eigenvectors, rows that share leaves in many trees lie close \
+         together. <span class=\"hint\">Hover over a row for its values; drag to select several rows; click a name below \
+         to select a cluster; press Escape to clear the selection.</span>",
         sampled(report.points.rows.len(), report)
     );
     let body = format!(
         "<div class=\"choices\">{}{}{}</div>\n<div class=\"plot\"><canvas id=\"scatter\" role=\"img\" tabindex=\"0\" \
-         aria-label=\"Rows as points in two dimensions; arrow keys go from row to row, Enter selects the row's \
-         cluster\"></canvas><div id=\"tip\" class=\"tip\" role=\"status\" hidden></div></div>\n\
+         aria-label=\"Rows as points in two dimensions; arrow keys move from row to row, Enter selects the \
+         row's cluster\"></canvas><div id=\"tip\" class=\"tip\" role=\"status\" hidden></div></div>\n\
          <div id=\"legend\" class=\"legend\"></div>\n{NEEDS_SCRIPT}",
-        choice("x", "Across"),
-        choice("y", "Up"),
+        choice("x", "Horizontal"),
+        choice("y", "Vertical"),
         choice("by", "Colour")
     );
     section("embedding", "Embedding", &words, &body)
@@ -108,16 +112,16 @@ fn embedding(report: &Report) -> String {
 
 fn similarity(report: &Report) -> String {
     let words = format!(
-        "{}{}. Bright blocks on the diagonal are clusters; bright patches off it are clusters that touch. Colours \
-         follow the square root, so that weak similarity is seen. <span class=\"hint\">Click a cell to select its \
-         clusters.</span>",
+        "{}{}. Bright blocks on the diagonal are clusters; bright areas off the diagonal show clusters that overlap. The \
+         colour scale follows the square root, so that weak similarities are visible. <span class=\"hint\">Click a cell \
+         to select its clusters.</span>",
         escaped(&report.heat.meaning),
         sampled(report.heat.members.len(), report)
     );
     let stops: Vec<String> = (0..=8).map(|i| crate::draw::shade_hex(f64::from(i) / 8.0)).collect();
     let body = format!(
         "<div class=\"choices\">{}</div>\n<div class=\"plot\"><canvas id=\"heat\" role=\"img\" tabindex=\"0\" \
-         aria-label=\"Similarity of every pair of rows as a heat map; arrow keys go from cell to cell, Enter selects \
+         aria-label=\"Similarity of every pair of rows as a heat map; arrow keys move from cell to cell, Enter selects \
          the cell's clusters\"></canvas><div id=\"heat-tip\" class=\"tip\" role=\"status\" hidden></div></div>\n\
          <div class=\"legend\"><span>0</span><span class=\"ramp\" style=\"background:linear-gradient(to right,{})\">\
          </span><span>{}</span></div>\n{NEEDS_SCRIPT}",
@@ -130,13 +134,13 @@ fn similarity(report: &Report) -> String {
 
 fn silhouette(report: &Report) -> String {
     if report.clusters.len() < 2 && report.partitions.each.len() < 2 {
-        // One cluster has no other to compare with; the script still finds its canvas.
+        // One cluster has no silhouette; the script still needs its canvas.
         return "<canvas id=\"silhouette\" hidden></canvas><div id=\"silhouette-tip\" hidden></div>\n".into();
     }
     let words = format!(
-        "Each bar is a row{}, by cluster: how much more similar it is to its own cluster than to the nearest other one, by \
-         the kernel itself. 1 is deep inside, 0 on the border, below 0 nearer to another cluster. The dashed line is the \
-         mean.",
+        "Each bar is a row{}, ordered by cluster. The silhouette compares a row's mean similarity to its own cluster with \
+         that to the nearest other cluster: 1 is well inside its cluster, 0 on the border, below 0 closer to another \
+         cluster. The dashed line is the mean.",
         sampled(report.points.rows.len(), report)
     );
     let body = format!(
@@ -149,11 +153,11 @@ fn silhouette(report: &Report) -> String {
 fn eigenvalues(report: &Report) -> String {
     let further = report.spectrum.values.len() > report.spectrum.k;
     let words = if further {
-        "The largest eigenvalues of the normalised similarity. A wide gap after the last one used says that the number of \
-         clusters suits the data; values close to 1 say that the clusters hardly touch."
+        "The largest eigenvalues of the normalised similarity matrix. A wide gap after the last one used suggests that the \
+         number of clusters fits the data; values close to 1 mean that the clusters hardly overlap."
     } else {
-        "The largest eigenvalues of the normalised similarity, those used only: of so many rows, or with so many \
-         clusters, no further ones were computed. Values close to 1 say that the clusters hardly touch."
+        "The eigenvalues of the normalised similarity matrix that were used; for this many rows or clusters no further \
+         ones are computed. Values close to 1 mean that the clusters hardly overlap."
     };
     let drawn = figures::eigen(&report.spectrum, Ink::PAGE, None);
     section("eigenvalues", "Eigenvalues", words, &format!("<figure>{drawn}</figure>"))
@@ -168,7 +172,7 @@ struct Data<'a> {
     colours: Vec<String>,
 }
 
-/// What the script draws from; with no `<`, nothing in it can end the element it stands in.
+/// The data of the script. Without `<`, nothing in it can close the script element.
 fn data(report: &Report) -> Result<String> {
     let used =
         report.partitions.each.iter().flat_map(|p| &p.colours).map(|c| *c as usize + 1).max().unwrap_or(1);

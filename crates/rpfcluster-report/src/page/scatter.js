@@ -1,13 +1,13 @@
-// The embedding: axes and colours by choice; point at a row, drag around several, or go through them by arrow keys.
+// The scatter plot with selectable axes and colours. Rows are highlighted by pointer or arrow keys and selected by dragging.
 function scatter() {
   const canvas = $("scatter"), tip = $("tip"), legend = $("legend"), margin = 42;
   if (data.axes.length === 0) {
-    $("embedding").replaceChildren(element("p", "A single row has nothing to be placed by."));
+    $("embedding").replaceChildren(element("p", "One row has no embedding."));
     return;
   }
   let places = [], from = null, to = null;
 
-  // A colour for each point, and what the colours mean.
+  // The colour of each point and the entries of the legend.
   function colouring() {
     const by = $("by").value;
     if (by === "cluster") {
@@ -56,7 +56,7 @@ function scatter() {
     places = x.values.map((v, i) => [across(v), up(y.values[i])]);
     const colours = colouring();
     const radius = places.length > 1500 ? 2.5 : places.length > 400 ? 3.5 : 4.5;
-    // Those not selected first, so that the others lie on top.
+    // Unselected points first, so that the selection is on top.
     for (const front of [false, true]) {
       pen.globalAlpha = front ? 0.9 : 0.15;
       places.forEach(([px, py], i) => {
@@ -108,7 +108,7 @@ function scatter() {
     else showTip(tip, canvas, places[i][0], places[i][1], describe(i));
   }
   canvas.addEventListener("pointerdown", (event) => {
-    // A finger scrolls the page; it selects by tapping.
+    // Touch scrolls the page and selects by tapping.
     if (event.pointerType !== "touch") canvas.setPointerCapture(event.pointerId);
     from = within(canvas, event);
     to = null;
@@ -135,7 +135,7 @@ function scatter() {
   });
   canvas.addEventListener("pointercancel", () => { from = to = null; change({}); });
   canvas.addEventListener("pointerleave", () => { if (!from) point(-1); });
-  // By keyboard: arrows go from row to row, Enter selects the row's cluster.
+  // Keyboard: arrows move from row to row, Enter selects the row's cluster.
   canvas.addEventListener("keydown", (event) => {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     const now = state.hover.length ? state.hover[0] : step < 0 ? 0 : -1;

@@ -1,4 +1,4 @@
-// Starts the views, and draws them again when the window, the colours or the paper ask for it.
+// Starts the views; redraws them when the window size or the theme changes and for printing.
 scatter();
 heat();
 silhouette();

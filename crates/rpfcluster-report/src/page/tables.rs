@@ -1,23 +1,23 @@
-//! The parts of the page that are read rather than looked at: clusters, typical and doubtful rows, agreement with known
-//! classes, what was chosen and why, and how it was made.
+//! The tables of the page: clusters, typical and doubtful rows, agreement with known classes, what was chosen and why,
+//! parameters.
 
 use std::fmt::Write;
 
 use super::section;
+use crate::clustering::affinity_in_words;
 use crate::draw::{colour, escaped, number};
-use crate::model::{Agreement, Report, Spread};
-use crate::subject::word;
+use crate::model::{Agreement, ConfidenceSummary, Report, Spread};
 
-/// Clusters and classes beyond these are not tabulated.
+/// Most clusters and classes in a table.
 const SHOWN: usize = 100;
-/// Candidates listed.
+/// Most candidates in a table.
 const LISTED: usize = 12;
 
 fn dot(cluster: usize) -> String {
     format!("<span class=\"dot\" style=\"background:{}\"></span>", colour(cluster))
 }
 
-/// A button that selects a row in every picture, where the row is shown there.
+/// A button that selects a row in every picture; plain text for a row that is not drawn.
 fn row_button(row: usize, point: Option<usize>) -> String {
     match point {
         Some(point) => format!(
@@ -33,7 +33,8 @@ pub fn clusters(report: &Report) -> String {
     let mut table = String::from(
         "<div class=\"wide\"><table class=\"clusters\">\n<thead><tr><th>Cluster<th>Rows<th>Share<th>Typical row",
     );
-    table += if marked { "<th class=\"marks\">Set apart by</tr></thead>\n" } else { "</tr></thead>\n" };
+    table +=
+        if marked { "<th class=\"marks\">Distinguishing columns</tr></thead>\n" } else { "</tr></thead>\n" };
     for (at, cluster) in report.clusters.iter().enumerate().take(SHOWN) {
         let _ = write!(
             table,
@@ -53,9 +54,9 @@ pub fn clusters(report: &Report) -> String {
         for mark in &cluster.marks {
             let _ = write!(
                 table,
-                "<div>{}<span><b>{}</b> {} against {} elsewhere <span class=\"soft\">({:+.1} sd)</span></span></div>",
+                "<div>{}<span><b>{}</b> {}, elsewhere {} <span class=\"soft\">({:+.1} sd)</span></span></div>",
                 mark.spread.as_ref().map_or_else(String::new, |s| spread(s, at)),
-                escaped(&mark.column.1),
+                escaped(&mark.name),
                 number(mark.inside),
                 number(mark.outside),
                 mark.deviations
@@ -65,20 +66,20 @@ pub fn clusters(report: &Report) -> String {
     }
     table += "</table></div>";
     if report.clusters.len() > SHOWN {
-        let _ = write!(table, "<p>The first {SHOWN} of {}.</p>", report.clusters.len());
+        let _ = write!(table, "<p>The first {SHOWN} of {} clusters.</p>", report.clusters.len());
     }
     let words = if marked {
-        "The typical row is the one most similar to the rest of its cluster. The columns are those whose mean differs \
-         most from the mean elsewhere, in standard deviations of the column; beside each, how its values lie within \
-         the cluster (colour) and elsewhere (grey). <span class=\"hint\">Click a cluster to select its rows in every \
-         picture.</span>"
+        "The typical row is the row most similar to the rest of its cluster. The distinguishing columns are those whose \
+         mean differs most from the mean of all other rows, in standard deviations (sd) of the column; the histograms \
+         show the values within the cluster (coloured) and elsewhere (grey). <span class=\"hint\">Click a cluster to select \
+         its rows in every picture.</span>"
     } else {
-        "The typical row is the one most similar to the rest of its cluster."
+        "The typical row is the row most similar to the rest of its cluster."
     };
     section("clusters", "Clusters", words, &table)
 }
 
-/// Two small histograms on top of each other.
+/// Two overlaid histograms.
 fn spread(spread: &Spread, cluster: usize) -> String {
     const WIDTH: f64 = 116.0;
     const HEIGHT: f64 = 30.0;
@@ -87,7 +88,7 @@ fn spread(spread: &Spread, cluster: usize) -> String {
     let outline = |shares: &[f64]| {
         let mut path = format!("M0 {HEIGHT}");
         for (at, share) in shares.iter().enumerate() {
-            // The root, as in the heat map: a few rows must be seen beside many.
+            // The square root, as in the heat map: bins of few rows stay visible.
             let y = HEIGHT - (HEIGHT - 2.0) * (share / highest).sqrt();
             let _ = write!(path, "V{y:.1}H{:.1}", step * (at + 1) as f64);
         }
@@ -125,11 +126,12 @@ pub fn typical(report: &Report) -> String {
         table += "</tr>\n";
     }
     table += "</table></div>";
-    let mut words = String::from("Of each cluster the row most similar to the others, as it is in the data.");
+    let mut words =
+        String::from("The row of each cluster that is most similar to the others, with its values.");
     if typical.left_out > 0 {
         let _ = write!(
             words,
-            " The {} columns that tell clusters apart best; {} more are not shown.",
+            " The {} most distinguishing columns; {} more are not shown.",
             typical.columns.len(),
             typical.left_out
         );
@@ -138,19 +140,19 @@ pub fn typical(report: &Report) -> String {
 }
 
 pub fn doubtful(report: &Report) -> String {
-    let Some((median, low)) = report.confidence else { return String::new() };
+    let Some(ConfidenceSummary { median, below_half }) = report.confidence else { return String::new() };
     let words = format!(
-        "Confidence is the share of a row's leaf mates, over all trees, that are in its cluster: 1 deep inside, one half \
-         on the border of two. Half the rows have at least {median:.2}; {low} of {} have less than one half.",
-        report.size.0
+        "The confidence of a row is the share of the rows in its leaves, over all trees, that belong to its cluster: 1 well \
+         inside a cluster, about 0.5 on the border of two. The median is {median:.2}; {below_half} of {} rows are below 0.5.",
+        report.rows
     );
     if report.doubtful.is_empty() {
-        let body = "<p>No row is doubtful: all have a confidence of 0.9 or more.</p>";
+        let body = "<p>All rows have a confidence of at least 0.9.</p>";
         return section("doubtful", "Doubtful rows", &words, body);
     }
     let classes = report.doubtful.iter().any(|d| d.class.is_some());
     let mut table =
-        String::from("<div class=\"wide\"><table>\n<tr><th>Row<th>Confidence<th>Cluster<th>Next nearest");
+        String::from("<div class=\"wide\"><table>\n<tr><th>Row<th>Confidence<th>Cluster<th>Nearest other");
     table += if classes { "<th>Known class</tr>\n" } else { "</tr>\n" };
     for d in &report.doubtful {
         let next = d.next.map_or_else(|| "–".into(), |c| format!("{}{c}", dot(c as usize)));
@@ -189,24 +191,26 @@ pub fn agreement(agreement: &Agreement) -> String {
     }
     table += "</table></div>";
     let words = format!(
-        "Rows of each cluster by known class. Clustering accuracy rho_c {:.2}\u{a0}% (one single cluster: \
-         {:.2}\u{a0}%), Rand index rho_r {:.2}\u{a0}%, adjusted Rand index {:.4}, normalised mutual information {:.4}.",
+        "Number of rows by cluster and known class. Accuracy (rho_c) {:.2}\u{a0}% (a single cluster: {:.2}\u{a0}%), Rand \
+         index (rho_r) {:.2}\u{a0}%, adjusted Rand index {:.4}, normalised mutual information {:.4}.",
         s.rho_c, s.majority, s.rho_r, s.ari, s.nmi
     );
     section("agreement", "Agreement with known classes", &words, &table)
 }
 
-/// What was left open, what was tried, and what was taken.
+/// What was chosen from the data: the candidates and the choice.
 pub fn evidence(report: &Report) -> String {
     let Some(evidence) = &report.evidence else { return String::new() };
     let mut body = String::new();
-    let on = |sample: Option<usize>| sample.map_or(String::new(), |rows| format!(", tried on {rows} rows"));
+    let on =
+        |sample: Option<usize>| sample.map_or(String::new(), |rows| format!(", on a sample of {rows} rows"));
     if let Some(k) = &evidence.k {
         let _ = write!(
             body,
-            "<p>The number of clusters was left open: {} was taken (sure {:.2}, from 0 to 1{}). The gap is how many \
-             times more the similarity leaks behind K clusters than in clouds without clusters; agreement is that of \
-             two halves of the forest.</p>\n<div class=\"wide\"><table><tr><th>K<th>Gap<th>Agreement<th>Score</tr>",
+            "<p>The number of clusters K was chosen automatically: {} (certainty {:.2}, from 0 to 1{}). The gap is the \
+             factor by which 1 − λ grows from the K-th to the next eigenvalue λ, relative to data without clusters; a K \
+             that fits has a gap well above 1. Stability is the adjusted Rand index between the clusters of two halves \
+             of the forest.</p>\n<div class=\"wide\"><table><tr><th>K<th>Gap<th>Stability<th>Score</tr>",
             k.k,
             k.sure,
             on(k.sample)
@@ -227,21 +231,20 @@ pub fn evidence(report: &Report) -> String {
     if let Some(choice) = evidence.settings.as_ref().filter(|c| c.candidates.len() > 1) {
         let _ = write!(
             body,
-            "<p>Of {} settings the one was taken {} (1 is the same clusters{}). {}</p>\n<div class=\"wide\"><table><tr>\
-             <th>Similarity<th>min-node<th>Agreement<th>Halves<th>Sizes</tr>",
+            "<p>{} settings were compared{}. Chosen: the one {}</p>\n<div class=\"wide\"><table><tr>\
+             <th>Similarity<th>min-node<th>Agreement<th>Stability<th>Sizes</tr>",
             choice.candidates.len(),
-            if choice.by_stability() {
-                "that two halves of the forest find again best"
-            } else {
-                "whose clusters those of all others agree with most"
-            },
             on(choice.sample),
             if choice.by_stability() {
-                "What the settings agree on most is not found again by halves of the forest, and so owes much to chance."
+                "with the most stable clusters: the clusters on which the settings agree most are not found by both halves \
+                 of the forest. Stability is the mean adjusted Rand index between the clusters of the whole forest and of \
+                 its two halves; 1 means identical."
             } else {
-                "Agreement is the root mean square of the adjusted Rand index: settings fail in different ways, so \
-                 what many of them find is more likely there. Clusters of which a few hold nearly all rows count \
-                 less, unless most settings find them."
+                "whose clusters agree best with those of the other settings. Agreement is the root mean square of the \
+                 adjusted Rand index with all other settings; 1 means identical. Settings fail in different ways, so \
+                 clusters that many settings find are more likely to be real. Clusterings in which a few clusters hold \
+                 nearly all rows count less, unless most settings find them. Stability compares the whole forest with its \
+                 two halves."
             }
         );
         for (at, c) in choice.candidates.iter().take(LISTED).enumerate() {
@@ -250,7 +253,7 @@ pub fn evidence(report: &Report) -> String {
             let _ = writeln!(
                 body,
                 "<tr><td{class}>{}<td class=\"n\">{}<td class=\"n\">{:.3}<td class=\"n\">{}<td class=\"n\">{}{}</tr>",
-                setting(&c.affinity),
+                affinity_in_words(&c.affinity),
                 c.min_node,
                 c.agreement,
                 c.stability.map_or("–".into(), |s| format!("{:.2}", (s * 100.0).round() / 100.0 + 0.0)),
@@ -260,24 +263,13 @@ pub fn evidence(report: &Report) -> String {
         }
         body += "</table></div>\n";
         if choice.candidates.len() > LISTED {
-            let _ = write!(body, "<p>The first {LISTED}; <code>--json</code> has them all.</p>");
+            let _ = write!(body, "<p>The best {LISTED}; <code>--json</code> lists all.</p>");
         }
     }
     if body.is_empty() {
         return body;
     }
-    section("chosen", "What was chosen, and why", "No label was looked at.", &body)
-}
-
-fn setting(affinity: &rpfcluster::AffinityParams) -> String {
-    use rpfcluster::AffinityParams;
-    match affinity {
-        AffinityParams::Linear => "linear".into(),
-        AffinityParams::Paper { beta1, beta2, diagonal } => {
-            format!("paper, beta1 {beta1}, beta2 {beta2}, diagonal {}", word(diagonal))
-        }
-        AffinityParams::TopK { top, power } => format!("top-k, top {top}, power {power}"),
-    }
+    section("chosen", "What was chosen, and why", "The choice uses no labels.", &body)
 }
 
 pub fn facts(report: &Report) -> String {
@@ -286,9 +278,9 @@ pub fn facts(report: &Report) -> String {
         let _ = writeln!(list, "<div><dt>{}</dt><dd>{}</dd></div>", escaped(name), escaped(value));
     }
     list += "</dl>";
-    // A pre keeps its line ends; everything else in it is escaped.
-    let lines: Vec<String> = report.again.1.lines().map(escaped).collect();
+    // Line breaks are kept in a pre element.
+    let lines: Vec<String> = report.again.text.lines().map(escaped).collect();
     let body = format!("<pre>{}</pre>\n{list}", lines.join("\n"));
-    let words = format!("{} the same again, bit for bit:", escaped(&report.again.0));
-    section("made", "How it was made", &words, &body)
+    let words = format!("{} exactly this result:", escaped(&report.again.what));
+    section("made", "How to repeat it", &words, &body)
 }

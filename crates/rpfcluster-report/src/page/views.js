@@ -1,4 +1,4 @@
-// The silhouette, the slider over numbers of clusters, the eigenvalues that follow it, and what is selected.
+// The silhouette, the slider over numbers of clusters with the eigenvalues that follow it, and the selection.
 function silhouette() {
   const canvas = $("silhouette"), tip = $("silhouette-tip"), left = 44;
   let order = [], drawn = -1;
@@ -76,16 +76,16 @@ function slider() {
     $("k-now").textContent = String(p.k);
     input.setAttribute("aria-valuetext", `${p.k} clusters`);
     const shares = counts.slice(0, 12).map((c) => `${(100 * c / p.labels.length).toFixed(1)} %`).join(", ");
-    const stable = p.stability === null ? "" : ` Two halves of the forest agree to ${p.stability.toFixed(2)} (1 is the same clusters).`;
-    words.textContent = `${p.run ? "What the run made. " : ""}Shares ${shares}${p.k > 12 ? ", …" : ""}.${stable} Mean silhouette ${p.mean.toFixed(2)}.`;
+    const stable = p.stability === null ? "" : ` Stability ${p.stability.toFixed(2)} (1: two halves of the forest find the same clusters).`;
+    words.textContent = `${p.run ? "The result of the run. " : ""}Shares of the rows: ${shares}${p.k > 12 ? ", …" : ""}.${stable} Mean silhouette ${p.mean.toFixed(2)}.`;
     other.hidden = $("back").hidden = p.run;
-    other.textContent = `The pictures show ${p.k} clusters; tables and facts are about the run's ${data.k}.`;
+    other.textContent = `The pictures show ${p.k} clusters; the tables describe the run's ${data.k}.`;
     document.querySelectorAll(".bars g[data-k]").forEach((bar) => bar.classList.toggle("now", Number(bar.dataset.k) === p.k));
     eigen(p.k);
   });
 }
 
-// Moves the gap between the eigenvalues of K clusters and the next.
+// Marks the gap after the K-th eigenvalue.
 function eigen(k) {
   const figure = $("eigenvalues");
   const dots = [...figure.querySelectorAll("circle[data-at]")], gap = figure.querySelector(".gap");
@@ -101,7 +101,7 @@ function eigen(k) {
   const [from, to] = [last, next].map((dot) => Number(dot.getAttribute("cy")));
   const [line, text] = gap.children;
   line.setAttribute("d", `M${x} ${from}V${Math.max(to, from + 1)}`);
-  // Eigenvalues fall: on the right there is room above the next dot, on the left below the last.
+  // Eigenvalues decrease: on the right the label fits above the next dot, on the left below the last one.
   const center = (from + to) / 2 + 4;
   text.setAttribute("x", x > 520 ? x - 8 : x + 8);
   text.setAttribute("text-anchor", x > 520 ? "end" : "start");
@@ -109,7 +109,7 @@ function eigen(k) {
   text.textContent = `gap ${(Number(last.dataset.value) - Number(next.dataset.value)).toFixed(3)}`;
 }
 
-// A bar at the foot of the page says what is selected; buttons in the tables select and point.
+// The bar at the bottom describes the selection; buttons in the tables select and highlight rows.
 function selection() {
   const bar = $("selected"), words = $("selected-words");
   $("clear").addEventListener("click", () => pick([]));

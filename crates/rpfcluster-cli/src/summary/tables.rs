@@ -1,14 +1,13 @@
-//! The tables of `--verbose`: every number of clusters, every size of the forest and every setting that was tried, with
-//! what decided between them.
+//! The tables of `--verbose`: every number of clusters, number of trees and setting that was tried, with the values that
+//! decided between them.
 
 use rpfcluster::Evidence;
+use rpfcluster_report::affinity_in_words;
 
-use crate::clustered::affinity_words;
-
-/// Sizes of clusters shown of a setting.
+/// Most cluster sizes shown per setting.
 const SIZES: usize = 8;
 
-/// The tables as lines, each with what was taken marked; empty where nothing was left open.
+/// The tables, with the chosen row marked; empty when nothing was chosen from the data.
 pub fn tables(evidence: &Evidence) -> String {
     let mut text = String::new();
     if let Some(k) = &evidence.k {
@@ -21,14 +20,15 @@ pub fn tables(evidence: &Evidence) -> String {
             ];
             (c.k == k.k, cells)
         });
-        text += &table("numbers of clusters tried", &["clusters", "gap", "halves", "score"], rows.collect());
+        text +=
+            &table("numbers of clusters tried", &["clusters", "gap", "stability", "score"], rows.collect());
     }
     if let Some(trees) = &evidence.trees {
         let rows = trees
             .tried
             .iter()
             .map(|t| (t.trees == trees.trees, vec![t.trees.to_string(), two_digits(t.agreement)]));
-        text += &table("sizes of the forest tried", &["trees", "halves"], rows.collect());
+        text += &table("numbers of trees tried", &["trees", "stability"], rows.collect());
     }
     if let Some(settings) = evidence.settings.as_ref().filter(|s| s.candidates.len() > 1) {
         let rows = settings.candidates.iter().enumerate().map(|(at, c)| {
@@ -37,7 +37,7 @@ pub fn tables(evidence: &Evidence) -> String {
                 sizes.push("…".into());
             }
             let cells = vec![
-                affinity_words(&c.affinity),
+                affinity_in_words(&c.affinity),
                 c.min_node.to_string(),
                 two_digits(c.agreement),
                 c.stability.map_or("-".into(), two_digits),
@@ -47,19 +47,19 @@ pub fn tables(evidence: &Evidence) -> String {
         });
         text += &table(
             "settings tried",
-            &["similarity", "min-node", "agreement", "halves", "sizes"],
+            &["similarity", "min-node", "agreement", "stability", "sizes"],
             rows.collect(),
         );
     }
     text
 }
 
-/// Without the minus of what rounds to nothing.
+/// Two decimals, without a minus sign before zero.
 fn two_digits(value: f64) -> String {
     format!("{:.2}", (value * 100.0).round() / 100.0 + 0.0)
 }
 
-/// One table: names above columns as wide as they must be, an arrow at the rows that were taken.
+/// One table; an arrow marks the chosen rows.
 fn table(title: &str, names: &[&str], rows: Vec<(bool, Vec<String>)>) -> String {
     let widths: Vec<usize> = (0..names.len())
         .map(|at| {
@@ -73,8 +73,8 @@ fn table(title: &str, names: &[&str], rows: Vec<(bool, Vec<String>)>) -> String 
     };
     let head: Vec<String> = names.iter().map(ToString::to_string).collect();
     let mut text = format!("{title}\n{}", line(" ", &head));
-    for (taken, cells) in &rows {
-        text += &line(if *taken { ">" } else { " " }, cells);
+    for (chosen, cells) in &rows {
+        text += &line(if *chosen { ">" } else { " " }, cells);
     }
     text + "\n"
 }
@@ -84,14 +84,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_has_no_sign() {
+    fn zero_has_no_minus_sign() {
         assert_eq!([-0.004, 0.996, -0.25].map(two_digits), ["0.00", "1.00", "-0.25"]);
     }
 
     #[test]
-    fn columns_stand_under_their_names_and_what_was_taken_is_marked() {
+    fn columns_are_aligned_and_the_chosen_row_is_marked() {
         let rows = vec![(false, vec!["50".into(), "0.91".into()]), (true, vec!["100".into(), "0.97".into()])];
-        let text = table("sizes of the forest tried", &["trees", "halves"], rows);
-        assert_eq!(text, "sizes of the forest tried\n  trees  halves\n  50     0.91\n> 100    0.97\n\n");
+        let text = table("numbers of trees tried", &["trees", "stability"], rows);
+        assert_eq!(text, "numbers of trees tried\n  trees  stability\n  50     0.91\n> 100    0.97\n\n");
     }
 }

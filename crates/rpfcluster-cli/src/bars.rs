@@ -1,4 +1,4 @@
-//! What `rpf plot --kind bars` shows: sizes of clusters, or the scores that `rpf compare --json` printed.
+//! The charts of `rpf plot --kind bars`: cluster sizes, or the scores that `rpf compare --json` printed.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use serde_json::Value;
 
 use crate::args::ScoreArg;
 
-/// Clusters that get a bar; the rest would be thinner than a line.
+/// Most clusters in a chart; bars of more would be thinner than a line.
 const SHOWN: usize = 200;
 
-/// The size of each cluster.
+/// A chart of cluster sizes.
 pub fn of_sizes(sizes: &[usize], title: String) -> BarChart {
     let shown = sizes.len().min(SHOWN);
     let groups = sizes.iter().take(SHOWN).enumerate().map(|(cluster, &size)| BarGroup {
@@ -32,14 +32,14 @@ pub fn of_sizes(sizes: &[usize], title: String) -> BarChart {
     }
 }
 
-/// What is needed of the object that `rpf compare --json` prints.
+/// The part of the object of `rpf compare --json` that is drawn.
 #[derive(Deserialize)]
 pub struct Compared {
     majority: Option<f64>,
     methods: BTreeMap<String, Value>,
 }
 
-/// One score of each method; one that failed has no bar.
+/// A chart of one score per method; a method that failed has no bar.
 pub fn of_compared(compared: &Compared, score: ScoreArg, title: String) -> BarChart {
     let methods = Method::ALL.into_iter().filter(|m| compared.methods.contains_key(m.name()));
     let percent = matches!(score, ScoreArg::RhoC | ScoreArg::RhoR);
@@ -59,7 +59,7 @@ pub fn of_compared(compared: &Compared, score: ScoreArg, title: String) -> BarCh
             if percent { format!("{}, percent", score.key()) } else { score.key().into() },
         ),
         series: vec![(score.key().into(), colour(0))],
-        baseline: baseline.map(|_| "one cluster for all (majority)".into()),
+        baseline: baseline.map(|_| "a single cluster (majority class)".into()),
         groups: groups.collect(),
         most: Some(if percent { 100.0 } else { 1.0 }),
         note: None,

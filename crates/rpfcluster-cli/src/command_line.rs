@@ -1,6 +1,6 @@
-//! The command that makes a report again, as a shell takes it.
+//! The command line that repeats a run, quoted for a shell.
 
-/// The words that were typed, quoted where a shell needs it, with the seed where it was left to its default.
+/// The words of the command line, quoted where a shell needs it, with the seed added where it was not given.
 pub fn command_line(words: impl Iterator<Item = String>, seed: u64) -> String {
     let words: Vec<String> = words.collect();
     let seeded = words.iter().any(|word| word == "--seed" || word.starts_with("--seed="));
@@ -9,10 +9,10 @@ pub fn command_line(words: impl Iterator<Item = String>, seed: u64) -> String {
     if seeded { line } else { format!("{line} --seed {seed}") }
 }
 
-/// In single quotes unless every character is harmless.
+/// In single quotes unless every character is safe in a shell.
 fn quoted(word: &str) -> String {
-    let harmless = |c: char| c.is_alphanumeric() || "-_./=,:+@%".contains(c);
-    if !word.is_empty() && word.chars().all(harmless) {
+    let safe = |c: char| c.is_alphanumeric() || "-_./=,:+@%".contains(c);
+    if !word.is_empty() && word.chars().all(safe) {
         return word.to_string();
     }
     format!("'{}'", word.replace('\'', r"'\''"))
@@ -23,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_survive_the_shell() {
+    fn words_are_quoted_for_the_shell() {
         let line = |words: &[&str]| command_line(words.iter().map(ToString::to_string), 7);
         assert_eq!(line(&["cluster", "a.csv", "-k", "3"]), "rpf cluster a.csv -k 3 --seed 7");
         assert_eq!(line(&["cluster", "my data.csv", "--seed", "1"]), "rpf cluster 'my data.csv' --seed 1");

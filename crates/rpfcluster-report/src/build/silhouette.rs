@@ -1,12 +1,13 @@
-//! How similar points are to each cluster on average, by the kernel itself: what the silhouette is made of. A point's
-//! silhouette is (a - b) / max(a, b), a being its mean similarity to its own cluster and b to the nearest other one.
+//! The silhouette (Rousseeuw 1987) with similarities in place of distances: (a - b) / max(a, b), where a is the mean
+//! similarity of a point to the other points of its own cluster and b its mean similarity to the nearest other cluster.
 
 use rpfcluster::LeafMatrix;
+use rpfcluster::metrics::cluster_sizes;
 
-use crate::subject::{Basis, Pairs, Subject};
+use crate::clustering::{Clustering, MatrixClustering};
 
-/// For each point shown the mean similarity to each cluster.
-pub struct Similar {
+/// The mean similarity of each drawn point to each cluster.
+pub struct ClusterSimilarity {
     k: usize,
     /// The cluster of each point.
     own: Vec<u32>,
@@ -14,22 +15,21 @@ pub struct Similar {
     means: Vec<f64>,
 }
 
-impl Similar {
+impl ClusterSimilarity {
     fn new(sums: Vec<f64>, shown: &[usize], labels: &[u32], k: usize) -> Self {
-        let mut sizes = vec![0.0f64; k];
-        labels.iter().for_each(|&l| sizes[l as usize] += 1.0);
+        let sizes = cluster_sizes(labels, k);
         let own: Vec<u32> = shown.iter().map(|&i| labels[i]).collect();
         let mut means = sums;
         for (point, row) in means.chunks_exact_mut(k.max(1)).enumerate() {
             for (cluster, mean) in row.iter_mut().enumerate() {
-                let others = sizes[cluster] - f64::from(u8::from(own[point] as usize == cluster));
-                *mean = if others > 0.0 { *mean / others } else { f64::NAN };
+                let others = sizes[cluster] - usize::from(own[point] as usize == cluster);
+                *mean = if others > 0 { *mean / others as f64 } else { f64::NAN };
             }
         }
-        Similar { k, own, means }
+        ClusterSimilarity { k, own, means }
     }
 
-    /// The cluster a point is most similar to beside its own.
+    /// The cluster a point is most similar to apart from its own.
     pub fn next(&self, point: usize) -> Option<u32> {
         let row = &self.means[point * self.k..][..self.k];
         let others = row.iter().enumerate().filter(|(c, _)| *c != self.own[point] as usize);
@@ -37,7 +37,7 @@ impl Similar {
         best.map(|(cluster, _)| cluster as u32)
     }
 
-    /// From -1 to 1 for each point; 0 for one that is alone, or where there is one cluster only.
+    /// The silhouette of each point, from -1 to 1; 0 for a point alone in its cluster, or when there is one cluster.
     pub fn silhouette(&self) -> Vec<f64> {
         self.own
             .iter()
@@ -52,17 +52,17 @@ impl Similar {
     }
 }
 
-/// By the similarity the clustering was made of.
-pub fn of_subject(subject: &Subject<'_>, shown: &[usize]) -> Similar {
-    let (labels, k) = (subject.labels(), subject.k());
-    match &subject.basis {
-        Basis::Forest(fitted) => of_leaves(fitted.leaves(), labels, k, shown),
-        Basis::Matrix { pairs, .. } => of_pairs(pairs, labels, k, shown),
+/// For the clustering's own labels.
+pub fn of_clustering(clustering: &Clustering, shown: &[usize]) -> ClusterSimilarity {
+    let (labels, k) = (clustering.labels(), clustering.k());
+    match clustering {
+        Clustering::Rows(fitted) => of_leaves(fitted.leaves(), labels, k, shown),
+        Clustering::Matrix(matrix) => of_matrix(matrix, labels, k, shown),
     }
 }
 
-/// By shared leaves.
-pub fn of_leaves(leaves: &LeafMatrix, labels: &[u32], k: usize, shown: &[usize]) -> Similar {
+/// By shared leaves, one pass over the leaf matrix.
+pub fn of_leaves(leaves: &LeafMatrix, labels: &[u32], k: usize, shown: &[usize]) -> ClusterSimilarity {
     const NOT_SHOWN: u32 = u32::MAX;
     let mut place = vec![NOT_SHOWN; leaves.n()];
     shown.iter().zip(0..).for_each(|(&i, at)| place[i] = at);
@@ -86,46 +86,47 @@ pub fn of_leaves(leaves: &LeafMatrix, labels: &[u32], k: usize, shown: &[usize])
     }
     let trees = leaves.trees() as f64;
     sums.iter_mut().for_each(|s| *s /= trees);
-    Similar::new(sums, shown, labels, k)
+    ClusterSimilarity::new(sums, shown, labels, k)
 }
 
 /// By the entries of a matrix.
-pub fn of_pairs(pairs: &Pairs<'_>, labels: &[u32], k: usize, shown: &[usize]) -> Similar {
+pub fn of_matrix(matrix: &MatrixClustering, labels: &[u32], k: usize, shown: &[usize]) -> ClusterSimilarity {
     let mut sums = vec![0.0; shown.len() * k];
     for (&i, row) in shown.iter().zip(sums.chunks_exact_mut(k.max(1))) {
-        for at in pairs.starts[i]..pairs.starts[i + 1] {
-            let j = pairs.indices[at] as usize;
-            if j != i {
-                row[labels[j] as usize] += pairs.values[at];
-            }
+        for (j, similarity) in matrix.row(i).filter(|(j, _)| *j != i) {
+            row[labels[j] as usize] += similarity;
         }
     }
-    Similar::new(sums, shown, labels, k)
+    ClusterSimilarity::new(sums, shown, labels, k)
 }
 
 #[cfg(test)]
 mod tests {
+    use rpfcluster::Silent;
+    use rpfcluster::affinity::SparseAffinity;
+    use rpfcluster::spectral::{Hints, SpectralParams, embed};
+
     use super::*;
 
     #[test]
-    fn shared_leaves_and_their_matrix_say_the_same() {
+    fn leaves_and_their_dense_kernel_give_the_same_silhouette() {
         let values: Vec<f64> = (0..60).map(|i| f64::from(i % 2) * 9.0 + f64::from(i) * 0.03).collect();
         let points = rpfcluster::Points::new(&values, 60, 1).unwrap();
         let params = rpfcluster::ForestParams { trees: 50, min_node: 12, ..Default::default() };
         let leaves = rpfcluster::Forest::grow(&points, &params).unwrap().leaves();
         let labels: Vec<u32> = (0..60).map(|i| if i == 59 { 2 } else { i % 2 }).collect();
         let shown = [3, 59, 10];
-        let dense = leaves.dense();
-        let starts: Vec<usize> = (0..=60).map(|i| i * 60).collect();
-        let indices: Vec<u32> = (0..3600).map(|at| at % 60).collect();
-        let pairs = Pairs { starts: &starts, indices: &indices, values: &dense };
-        let (a, b) = (of_leaves(&leaves, &labels, 3, &shown), of_pairs(&pairs, &labels, 3, &shown));
+        let affinity = SparseAffinity::precomputed_dense(&leaves.dense(), 60, &Silent).unwrap();
+        let params = SpectralParams { k: 3, ..Default::default() };
+        let embedding = embed(&affinity, &params, &Hints::default(), &Silent).unwrap();
+        let matrix = MatrixClustering { affinity, params, labels: labels.clone(), embedding };
+        let (a, b) = (of_leaves(&leaves, &labels, 3, &shown), of_matrix(&matrix, &labels, 3, &shown));
         for (x, y) in a.silhouette().iter().zip(b.silhouette()) {
             assert!((x - y).abs() < 1e-12, "{x} {y}");
         }
         assert!(a.silhouette()[2] > 0.9, "{:?}", a.silhouette());
         assert_eq!(a.silhouette()[1], 0.0, "alone in its cluster");
-        // The one next to it, and none that is near enough to share a leaf.
+        // Row 59 shares leaves with cluster 1; row 3 shares none with another cluster.
         assert_eq!((a.next(1), a.next(0)), (Some(1), None));
     }
 }

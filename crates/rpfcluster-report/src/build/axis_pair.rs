@@ -1,13 +1,13 @@
-//! Which two axes a scatter plot shows first: those in which the clusters lie most apart.
+//! Selects the two axes of the first scatter plot: those that separate the clusters best.
 
 use crate::model::Axis;
 
-/// Axes that are looked at; all pairs of more would take longer than they are worth.
-const LOOKED_AT: usize = 10;
+/// Axes that are compared. The cost grows with the number of pairs: 45 pairs take milliseconds.
+const COMPARED: usize = 10;
 
-/// Of these axes the two in which most points are nearest to the middle of their own cluster; the first two on a tie.
+/// The pair of `candidates` in which most points are nearest to the mean of their own cluster; the first pair on a tie.
 pub fn best_pair(axes: &[Axis], candidates: &[usize], clusters: &[u32], k: usize) -> Option<[usize; 2]> {
-    let candidates = &candidates[..candidates.len().min(LOOKED_AT)];
+    let candidates = &candidates[..candidates.len().min(COMPARED)];
     let scaled: Vec<Vec<f64>> = candidates.iter().map(|&axis| scaled(&axes[axis].values)).collect();
     let mut best: Option<(usize, [usize; 2])> = None;
     for a in 0..candidates.len() {
@@ -21,20 +21,21 @@ pub fn best_pair(axes: &[Axis], candidates: &[usize], clusters: &[u32], k: usize
     best.map(|(_, pair)| pair)
 }
 
-/// From 0 to 1, as they will be on the screen.
+/// Scaled to 0 to 1, as on the screen.
 fn scaled(values: &[f32]) -> Vec<f64> {
     let (low, high) = values.iter().fold((f32::MAX, f32::MIN), |(l, h), &v| (l.min(v), h.max(v)));
     let span = if high > low { f64::from(high) - f64::from(low) } else { 1.0 };
     values.iter().map(|&v| (f64::from(v) - f64::from(low)) / span).collect()
 }
 
+/// Number of points nearest to the mean of their own cluster.
 fn nearest_to_own(x: &[f64], y: &[f64], clusters: &[u32], k: usize) -> usize {
     let mut middles = vec![(0.0, 0.0, 0.0); k];
     for ((&cluster, x), y) in clusters.iter().zip(x).zip(y) {
         let middle = &mut middles[cluster as usize];
         *middle = (middle.0 + x, middle.1 + y, middle.2 + 1.0);
     }
-    // A little more than rounding: clusters drawn on top of each other are not apart.
+    // Above rounding errors: clusters drawn on top of each other are not separated.
     const APART: f64 = 1e-4;
     let place =
         |c: usize| (middles[c].0 / f64::max(middles[c].2, 1.0), middles[c].1 / f64::max(middles[c].2, 1.0));
@@ -56,11 +57,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn axes_that_part_the_clusters_win() {
+    fn axes_that_separate_the_clusters_are_selected() {
         let axis = |values: &[f32]| Axis { name: String::new(), column: true, values: values.to_vec() };
         let flat = axis(&[0.0, 0.1, 0.0, 0.1]);
-        let telling = axis(&[0.0, 0.0, 1.0, 1.0]);
-        let axes = [flat.clone(), flat, telling];
+        let separating = axis(&[0.0, 0.0, 1.0, 1.0]);
+        let axes = [flat.clone(), flat, separating];
         assert_eq!(best_pair(&axes, &[0, 1, 2], &[0, 0, 1, 1], 2), Some([0, 2]));
         assert_eq!(best_pair(&axes, &[0], &[0, 0, 1, 1], 2), None);
     }

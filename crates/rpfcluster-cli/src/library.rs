@@ -1,0 +1,114 @@
+//! Calls into the library, in the precision of the table. The only file that distinguishes single from double precision.
+
+use rpfcluster::kernel::{Neighbors, Reranked, rerank};
+use rpfcluster::{Fitted, Forest, ForestParams, LeafIds, LeafMatrix, Points, Real, RpfCluster, Silent};
+use rpfcluster_data::{Table, Values};
+
+use crate::exit::{Failure, Result};
+use crate::session::Session;
+
+/// Evaluates `$body` with the points of a table in their own precision.
+macro_rules! with_points {
+    ($table:expr, |$points:ident| $body:expr) => {
+        match &$table.values {
+            Values::F32(values) => {
+                let $points = &points($table, values)?;
+                $body
+            }
+            Values::F64(values) => {
+                let $points = &points($table, values)?;
+                $body
+            }
+        }
+    };
+}
+
+fn points<'a, R: Real>(table: &Table, values: &'a [R]) -> Result<Points<'a, R>> {
+    Points::new(values, table.n, table.d()).map_err(|e| Failure::of_file(&table.source, e))
+}
+
+/// Grows a forest on the rows of a table.
+pub fn grow(session: &Session, table: &Table, params: &ForestParams) -> Result<Forest> {
+    let (n, trees) = (table.n as u64, params.trees as u64);
+    // Four bytes per row and tree for the row numbers; small leaves add up to 24 bytes per row for nodes.
+    let needed = n * trees * (4 + 48 / params.min_node as u64);
+    let remedy = "use fewer --trees, fewer rows, or raise --memory-limit";
+    session.check_memory(&format!("a forest of {trees} trees over {n} rows"), needed, remedy)?;
+    session.clock.time("grow", || {
+        with_points!(table, |points| Forest::grow(points.observed(&session.progress), params)
+            .map_err(Failure::from))
+    })
+}
+
+/// Clusters the rows of a table.
+pub fn fit(session: &Session, table: &Table, params: &RpfCluster) -> Result<Fitted> {
+    let width = match table.values {
+        Values::F32(_) => size_of::<f32>(),
+        Values::F64(_) => size_of::<f64>(),
+    };
+    let needed = params.memory_needed(table.n, table.d(), width);
+    let what = format!("clustering {} rows with {} trees", table.n, params.trees);
+    session.check_memory(&what, needed, "use fewer --trees, fewer rows, or raise --memory-limit")?;
+    let fitted = with_points!(table, |points| params
+        .fit(points.observed(&session.progress))
+        .map_err(|e| Failure::of_file(&table.source, e)))?;
+    let seconds = fitted.seconds();
+    session.clock.book("grow", seconds.grow);
+    session.clock.book("kernel", seconds.kernel);
+    session.clock.book("spectral", seconds.spectral);
+    session.clock.book("label", seconds.label);
+    if seconds.tune > 0.0 {
+        session.clock.book("tune", seconds.tune);
+    }
+    Ok(fitted)
+}
+
+/// Predicts the clusters of new rows.
+pub fn predict(session: &Session, fitted: &Fitted, table: &Table) -> Result<Vec<u32>> {
+    session.clock.time("predict", || {
+        with_points!(table, |points| fitted
+            .predict(points.observed(&session.progress))
+            .map_err(|e| Failure::of_file(&table.source, e)))
+    })
+}
+
+/// Finds the leaves of new rows.
+pub fn route(session: &Session, forest: &Forest, table: &Table) -> Result<LeafIds> {
+    session.clock.time("route", || {
+        with_points!(table, |points| forest
+            .route(points.observed(&session.progress))
+            .map_err(|e| Failure::of_file(&table.source, e)))
+    })
+}
+
+/// Keeps the `k` candidates of every row with the smallest Euclidean distance.
+pub fn nearest(session: &Session, table: &Table, candidates: &Neighbors, k: usize) -> Result<Reranked> {
+    session.clock.time("rerank", || {
+        with_points!(table, |points| rerank(points, points, candidates, k, &Silent).map_err(Failure::from))
+    })
+}
+
+/// Estimates the number of pairs in a kernel from a few evenly spaced rows.
+pub fn estimated_pairs(forest: &Forest, leaves: &LeafMatrix, table: &Table, min: f64) -> Result<u64> {
+    /// Rows counted: the estimate only has to tell megabytes from gigabytes.
+    const SAMPLE: usize = 64;
+    let (n, d) = (table.n, table.d());
+    let m = n.min(SAMPLE);
+    let rows = (0..m).map(|i| i * n / m);
+    let values = match &table.values {
+        Values::F32(v) => Values::F32(rows.flat_map(|r| v[r * d..(r + 1) * d].to_vec()).collect()),
+        Values::F64(v) => Values::F64(rows.flat_map(|r| v[r * d..(r + 1) * d].to_vec()).collect()),
+    };
+    let sample = &Table {
+        source: table.source.clone(),
+        columns: table.columns.clone(),
+        has_header: table.has_header,
+        n: m,
+        values,
+        labels: None,
+        rows: None,
+    };
+    let codes = with_points!(sample, |points| forest.route(points))?;
+    let kept = leaves.sparse_of(&codes, min, &Silent)?;
+    Ok((kept.pairs() as u64 * n as u64).div_ceil(m as u64))
+}

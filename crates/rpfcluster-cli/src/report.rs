@@ -1,0 +1,69 @@
+//! Writes the page of `--report`: collects what the command knows about a run for the report crate.
+
+use std::io::Write;
+use std::path::Path;
+
+use rpfcluster_report::model::SweepMap;
+use rpfcluster_report::{Again, Classes, Columns, Scaling, Subject};
+
+use crate::clock::peak_bytes;
+use crate::command_line::command_line;
+use crate::exit::Result;
+use crate::outcome::Outcome;
+use crate::output;
+use crate::session::Session;
+
+/// Builds the page and writes it, whole or not at all. `warnings` are shown at its top.
+pub fn save(
+    session: &Session,
+    outcome: &Outcome,
+    warnings: Vec<String>,
+    sweep: Option<SweepMap>,
+    path: &Path,
+) -> Result {
+    let page = session.clock.time("report", || -> Result<String> {
+        let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+        let text = command_line(words, outcome.clustering.seed());
+        let row = |i: usize, out: &mut [f64]| {
+            if let Some(table) = outcome.table() {
+                let first = i * table.d();
+                out.iter_mut().enumerate().for_each(|(j, out)| *out = table.values.get(first + j));
+            }
+        };
+        let columns = outcome.prepared.as_ref().map(|prepared| {
+            let (center, scale) = (&prepared.preparation.center, &prepared.preparation.scale);
+            Columns { names: &prepared.table.columns, row: &row, scaling: Some(Scaling { center, scale }) }
+        });
+        let subject = Subject {
+            source: outcome.source.clone(),
+            clustering: &outcome.clustering,
+            confidence: if outcome.clustering.k() > 1 { outcome.confidence(session)? } else { None },
+            columns,
+            classes: outcome.classes().map(|c| Classes { codes: &c.codes, names: &c.names }),
+            rows: outcome.table().and_then(|table| table.rows.as_deref()),
+            warnings,
+            sweep,
+            facts: facts(session, outcome),
+            again: Again { what: "This command reproduces".into(), text },
+        };
+        let report = rpfcluster_report::build(subject, &session.progress)?;
+        Ok(rpfcluster_report::html(&report)?)
+    })?;
+    output::to_file(path, |out| out.write_all(page.as_bytes()))
+}
+
+/// Parameters, times and memory.
+fn facts(session: &Session, outcome: &Outcome) -> Vec<(String, String)> {
+    let mut facts = outcome.clustering.facts();
+    for stage in ["read", "grow", "tune", "sweep", "kernel", "spectral", "label"] {
+        let seconds = session.clock.seconds_of(stage);
+        if seconds > 0.0 {
+            facts.push((format!("seconds to {stage}"), format!("{seconds:.3}")));
+        }
+    }
+    if let Some(bytes) = peak_bytes() {
+        facts.push(("peak memory".into(), output::size(bytes)));
+    }
+    facts.push(("version".into(), format!("rpf {}", env!("CARGO_PKG_VERSION"))));
+    facts
+}

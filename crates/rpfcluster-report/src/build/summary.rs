@@ -1,0 +1,26 @@
+//! The sentence at the head of a report.
+
+use crate::model::Agreement;
+use crate::subject::Subject;
+
+/// The result in one or two sentences.
+pub fn sentence(subject: &Subject<'_>, agreement: Option<&Agreement>) -> String {
+    let sizes = subject.clustering.sizes();
+    let (least, most) = (sizes.iter().min().unwrap_or(&0), sizes.iter().max().unwrap_or(&0));
+    let n = subject.clustering.n();
+    let what = match &subject.columns {
+        Some(columns) => format!("{n} rows with {} columns", columns.names.len()),
+        None => format!("{n} rows"),
+    };
+    let mut text = match sizes.len() {
+        1 => format!("{what} in one cluster."),
+        k => format!("{what} in {k} clusters of {least} to {most} rows."),
+    };
+    if let Some(Agreement { scores, .. }) = agreement {
+        text += &format!(
+            " Matched with the known classes, the clusters are {:.2} % accurate (a single cluster: {:.2} %).",
+            scores.rho_c, scores.majority
+        );
+    }
+    text
+}
