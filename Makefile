@@ -3,7 +3,7 @@
 CARGO ?= cargo
 export CARGO
 
-.PHONY: help setup needs test format lint doc rust binary scalar msrv demo speed licences package publish workflows site
+.PHONY: help setup needs test format lint doc api rust binary scalar msrv demo speed licences package publish workflows site
 # The oldest supported compiler, as [workspace.package] states it.
 MSRV = $(shell sed -n 's/^rust-version = "\([0-9.]*\)".*/\1/p' Cargo.toml)
 
@@ -23,7 +23,7 @@ setup: ## install what the tests need beyond Rust (Debian; asks for sudo when no
 test: ## run every test; with CI set, what cannot be tested is an error
 	@sh .ci/needs clear
 	@status=0; \
-	$(MAKE) --no-print-directory needs format lint doc rust instructions pages python package workflows || status=$$?; \
+	$(MAKE) --no-print-directory needs format lint doc api rust instructions tablescheck pages python package workflows || status=$$?; \
 	sh .ci/needs list; \
 	exit $$status
 
@@ -39,6 +39,9 @@ lint: ## run clippy with warnings as errors; names that rust-version lacks are e
 
 doc: ## build the API pages with warnings as errors
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
+
+api: ## compare the public API of the library with the recorded one (ARGS=--update records it)
+	$(PYTHON) .ci/public_api.py $(ARGS)
 
 # The release profile, since tests use real sizes. nextest kills a test that hangs; cargo's own runner does without.
 rust: ## test the crates and the command, and the examples of the API pages

@@ -1,7 +1,7 @@
 # Tasks of the Python package. The main Makefile includes this file.
 
 PYTHON ?= python3
-# Interpreters the wheel is tested with; several of them fill the table of docs/python-figures.md.
+# Interpreters the wheel is tested with; several of them fill the table of docs/notes/2026-11-python-package.md.
 PYTHONS ?= $(PYTHON)
 VENV := .venv
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
@@ -67,7 +67,7 @@ pypictures: $(VENV)/built ## draw the pictures of the Python pages again
 	MPLBACKEND=agg $(BIN)/python examples/python/pictures_of_a_fit.py docs/pictures/fit.png
 	MPLBACKEND=agg $(BIN)/python examples/python/what_auto_tries.py docs/pictures/auto-tries.png
 
-pyfigures: $(VENV)/built ## measure the figures of docs/python-figures.md again (on an idle machine)
+pyfigures: $(VENV)/built ## measure the figures of docs/notes/2026-11-python-package.md again (on an idle machine)
 	$(BIN)/python python/figures/sklearn_checks.py
 	$(BIN)/python python/figures/overhead.py
 	$(BIN)/python python/figures/import_time.py

@@ -1,4 +1,4 @@
-"""Number of scikit-learn checks that each estimator passes: the table of docs/python-figures.md.
+"""Number of scikit-learn checks that each estimator passes: the table of docs/notes/2026-11-python-package.md.
 
 ``python python/figures/sklearn_checks.py`` exits with 1 if a check fails or is skipped.
 """

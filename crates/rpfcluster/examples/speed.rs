@@ -1,5 +1,5 @@
 //! Times the growth of a forest and the kernel operations at full size; prints seconds and peak memory. Source of the
-//! tables in docs/performance.md.
+//! tables in docs/background/performance.md.
 //!
 //! `cargo run --release -p rpfcluster --example speed -- DATA TREES [THREADS]`. DATA is a number of rows of a Gaussian
 //! mixture (8 centres, 10 columns, standard deviation 3) or the name of a data set (`mnist`, `covertype`, …) in the

@@ -1,7 +1,6 @@
 //! The parameters of a clustering. `None` means that the value is selected from the data (see [`crate::select`]) or takes a
 //! fixed default.
 
-use serde::{Deserialize, Serialize};
 
 use crate::affinity::Diagonal;
 use crate::eigen::{Method, Solver, SpectralParams};
@@ -9,8 +8,9 @@ use crate::error::{Error, Result, parameter};
 use crate::forest::{Direction, ForestParams, Split};
 
 /// Which affinity is clustered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum AffinityKind {
     /// The kernel S itself in factored form: O(n T) time and memory.
     Linear,
@@ -21,8 +21,9 @@ pub enum AffinityKind {
 }
 
 /// An affinity with all its numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "kebab-case"))]
 pub enum AffinityParams {
     /// See [`AffinityKind::Linear`].
     Linear,
@@ -78,8 +79,9 @@ pub struct Setting {
 /// assert_eq!(fitted.predict(&Points::new(&[0.5, 51.0], 2, 1)?)?, [0, 1]);
 /// # Ok::<(), rpfcluster::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default))]
 pub struct RpfCluster {
     /// Number of clusters.
     pub k: usize,
@@ -120,10 +122,10 @@ pub struct RpfCluster {
     /// Seed of every random number.
     pub seed: u64,
     /// Number of threads; `None` is one per core. The result does not depend on it, so a model does not store it.
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub threads: Option<usize>,
     /// Memory limit in bytes: a fit that would need more returns an error before it starts. Not stored in a model.
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub memory_limit: Option<u64>,
 }
 

@@ -11,7 +11,7 @@ use rpfcluster::Setting;
 use rpfcluster::affinity::{Affinity, Diagonal, LinearAffinity, SimilarityOperator, SparseAffinity};
 use rpfcluster::kmeans::KMeans;
 use rpfcluster::model_file::Container;
-use rpfcluster::pipeline::partitions;
+use rpfcluster::partitions;
 use rpfcluster::spectral::{Method, Solver, SpectralParams, cluster};
 use rpfcluster::{AffinityParams, Error, Fitted, ForestParams, Observer, Points, RpfCluster, Silent};
 

@@ -203,7 +203,7 @@ impl Sweep {
         observer: &dyn Observer,
     ) -> Result<SweepResult> {
         self.validate()?;
-        rpfcluster::pipeline::check_distinct(leaves, self.k, observer)?;
+        rpfcluster::check_distinct(leaves, self.k, observer)?;
         if let Some(given) = classes.map(<[u32]>::len).filter(|len| *len != leaves.n()) {
             return Err(Error::Length { what: "classes", got: given, expected: leaves.n() });
         }

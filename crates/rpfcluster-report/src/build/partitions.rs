@@ -79,7 +79,7 @@ fn of_forest(
     observer: &dyn Observer,
 ) -> Result<Vec<Found>> {
     let setting = Setting { min_node, affinity: *fitted.affinity(), method: fitted.method() };
-    let found = rpfcluster::pipeline::partitions(forest, setting, fitted.params(), ks, observer)?;
+    let found = rpfcluster::partitions(forest, setting, fitted.params(), ks, observer)?;
     Ok(found
         .into_iter()
         .map(|p| Found {

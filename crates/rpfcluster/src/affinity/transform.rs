@@ -3,8 +3,9 @@
 use crate::error::{Result, parameter};
 
 /// Whether a point is similar to itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum Diagonal {
     /// S_ii = 1, as the paper has it.
     #[default]

@@ -1,12 +1,12 @@
 //! Parameters of the spectral step: solver, accuracy, labelling method.
 
-use serde::{Deserialize, Serialize};
 
 use crate::error::{Result, parameter};
 
 /// The eigen-solver.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Solver {
     /// Dense for few points, block for many.
     #[default]
@@ -20,8 +20,9 @@ pub enum Solver {
 }
 
 /// The labelling method.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Method {
     /// k-means on the rows of K eigenvectors, scaled to unit length (Ng, Jordan and Weiss 2002).
     #[default]
@@ -31,8 +32,9 @@ pub enum Method {
 }
 
 /// The parameters of the spectral step.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct SpectralParams {
     /// Number of clusters.
     pub k: usize,

@@ -6,6 +6,7 @@
 //! of several, `tree` stores a tree, `route` sends rows down a tree, `leaf_ids` holds the result, `codec` writes model
 //! files. `projection` computes exact projections, `quantized` 16-bit approximations that decide most comparisons.
 
+#[cfg(feature = "serde")]
 mod codec;
 mod grow;
 mod leaf_ids;

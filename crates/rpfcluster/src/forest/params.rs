@@ -3,8 +3,9 @@
 use crate::error::{Error, Result, parameter};
 
 /// The rule that cuts a node along its direction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum Split {
     /// Uniform between the smallest and the largest projection, as in the paper.
     #[default]
@@ -14,8 +15,9 @@ pub enum Split {
 }
 
 /// The distribution of directions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum Direction {
     /// Standard normal coordinates, as in the paper.
     #[default]
@@ -32,7 +34,8 @@ pub enum Direction {
 /// assert!(params.validate().is_ok());
 /// assert!(ForestParams { trees: 0, ..params }.validate().is_err());
 /// ```
-#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ForestParams {
     /// T, the number of trees. The paper uses 200, 400 and 600.
     pub trees: usize,

@@ -7,7 +7,6 @@ mod init;
 mod lloyd;
 
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, parameter};
 use crate::observe::{Observer, Silent, Stage, check};
@@ -24,8 +23,9 @@ const CONTINUED: usize = 2;
 ///
 /// Up to 40,000 rows every restart runs on all of them. Beyond, the restarts run on a hashed sample of 20,000 rows and
 /// the two best continue on all rows: restarts choose between basins of attraction, for which a sample is enough.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
 pub struct KMeans {
     /// Number of clusters.
     pub k: usize,

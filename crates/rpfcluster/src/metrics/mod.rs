@@ -9,7 +9,6 @@
 mod assignment;
 mod contingency;
 
-use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 
@@ -17,7 +16,8 @@ pub use assignment::{assign_max, best_matching};
 pub use contingency::Contingency;
 
 /// Every score of one labelling against known classes.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Scores {
     /// Clustering accuracy: rows in matched cells, best matching of clusters to classes, percent.
     pub rho_c: f64,

@@ -1,6 +1,6 @@
-//! The model file: a checked container of named sections. What each section holds is the business of its owner.
+//! The model file: a container of named sections with checksums. Each owner encodes its own sections.
 //!
-//! Layout (little-endian, docs/model-format.md): a 64-byte header, a table of sections, then the sections, each
+//! Layout (little-endian, docs/reference/model-format.md): a 64-byte header, a table of sections, then the sections, each
 //! beginning at a multiple of 64 bytes so that arrays can be mapped into memory as they are. Header, table and every
 //! section have a CRC-32. A file is refused with one sentence when it is cut short, altered or of a newer version.
 
@@ -17,9 +17,9 @@ pub const VERSION: u32 = 1;
 const ALIGN: usize = 64;
 const HEADER: usize = 64;
 const ENTRY: usize = 32;
-/// Bytes between two questions whether to go on.
+/// Bytes read or written between two checks for cancellation.
 const CHUNK: usize = 1 << 20;
-/// Bytes written between two waits for the disk: one wait at the end, of a large model, could not be stopped.
+/// Bytes written between two syncs to disk. A single sync at the end of a large model could not be cancelled.
 const SYNCED: usize = 1 << 26;
 
 /// A part of a section, borrowed from where it lives.
@@ -48,7 +48,7 @@ impl Piece<'_> {
         }
     }
 
-    /// Shows the little-endian bytes to `sink`, a few thousand at a time: no second copy of a large array.
+    /// Passes the little-endian bytes to `sink` in blocks, without a second copy of a large array.
     fn each(&self, sink: &mut dyn FnMut(&[u8]) -> std::io::Result<()>) -> std::io::Result<()> {
         fn numbers<T: Copy, const W: usize>(
             values: &[T],
@@ -90,14 +90,14 @@ impl<'a> Sections<'a> {
         self.list.iter().any(|(n, _)| *n == tag(name))
     }
 
-    /// Writes the whole file, asking `observer` all along whether to go on.
+    /// Writes the whole file.
     pub fn write(&self, out: &mut dyn Write, observer: &dyn Observer) -> Result<()> {
-        let written = self.write_watched(out, observer);
+        let written = self.write_checked(out, observer);
         check(observer)?;
         written.map_err(|e| Error::System { what: "writing the model".into(), problem: e.to_string() })
     }
 
-    fn write_watched(&self, out: &mut dyn Write, observer: &dyn Observer) -> std::io::Result<()> {
+    fn write_checked(&self, out: &mut dyn Write, observer: &dyn Observer) -> std::io::Result<()> {
         let go_on = || check(observer).map_err(std::io::Error::other);
         let mut offset = (HEADER + ENTRY * self.list.len()).next_multiple_of(ALIGN);
         let mut table = Vec::with_capacity(ENTRY * self.list.len());
@@ -149,8 +149,8 @@ impl<'a> Sections<'a> {
         Ok(())
     }
 
-    /// Writes the file whole or not at all: a temporary file beside it, then a rename. A device or a pipe is written
-    /// to as it is, since a rename would put a file in its place. Stopped by `observer`, it leaves what was there.
+    /// Writes the file atomically: a temporary file beside it, then a rename. A device or a pipe is written to directly.
+    /// A cancelled or failed write leaves the old file in place.
     pub fn save(&self, path: &Path, observer: &dyn Observer) -> Result<()> {
         let failed = |e: std::io::Error| Error::System {
             what: format!("writing {}", path.display()),
@@ -166,7 +166,7 @@ impl<'a> Sections<'a> {
         let written = (|| {
             let file = Synced { file: std::fs::File::create(&temporary)?, since: 0 };
             let mut out = std::io::BufWriter::with_capacity(CHUNK, file);
-            self.write_watched(&mut out, observer)?;
+            self.write_checked(&mut out, observer)?;
             out.into_inner().map_err(|e| e.into_error())?.file.sync_all()?;
             std::fs::rename(&temporary, path)
         })();
@@ -178,7 +178,7 @@ impl<'a> Sections<'a> {
     }
 }
 
-/// A file that is brought to the disk as it grows.
+/// A file that is synced to disk as it grows.
 struct Synced {
     file: std::fs::File,
     since: usize,
@@ -211,7 +211,7 @@ fn damaged(problem: impl Into<String>) -> Error {
     Error::Model { problem: problem.into() }
 }
 
-/// A model file's bytes, checked.
+/// The checked bytes of a model file.
 #[derive(Debug)]
 pub struct Container<'a> {
     bytes: &'a [u8],
@@ -219,7 +219,7 @@ pub struct Container<'a> {
 }
 
 impl<'a> Container<'a> {
-    /// Checks everything before anything is used.
+    /// Checks the header, the table and every checksum.
     pub fn parse(bytes: &'a [u8], observer: &dyn Observer) -> Result<Self> {
         let whole = |from: usize, length: usize| bytes.get(from..from.checked_add(length)?);
         if bytes.len() < 8 || bytes[..8] != MAGIC {
@@ -327,7 +327,7 @@ fn shown(name: &[u8; 8]) -> String {
     String::from_utf8_lossy(name).trim_end_matches('\0').to_string()
 }
 
-/// Reads a file in full, asking `observer` all along whether to go on.
+/// Reads a file in full.
 pub fn read(path: &Path, observer: &dyn Observer) -> Result<Vec<u8>> {
     let failed = |e: std::io::Error| Error::System {
         what: format!("reading {}", path.display()),

@@ -17,7 +17,8 @@ use crate::observe::{Observer, check};
 use crate::params::AffinityParams;
 
 /// Seconds spent in each step of a fit.
-#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Seconds {
     /// Growing the forest.
     pub grow: f64,

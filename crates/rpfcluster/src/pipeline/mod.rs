@@ -4,6 +4,7 @@
 //! `refit` fits other settings on the same forest, `partitions` gives the partitions for several K, `confidence` the
 //! confidence of each row, `memory` the memory formula, `codec` the sections of a model file.
 
+#[cfg(feature = "serde")]
 mod codec;
 mod confidence;
 mod fit;
@@ -100,7 +101,8 @@ const LARGE_TOLERANCE: f64 = 1e-5;
 const MAX_ANGLE: f64 = 1e-4;
 
 /// What was selected without labels, and why.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Evidence {
     /// The number of clusters, when it was left open.
     pub k: Option<KChoice>,

@@ -48,7 +48,8 @@ const TOP: usize = 10;
 const POWER: f64 = 2.0;
 
 /// One number of clusters and its evidence.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct KCandidate {
     /// The number of clusters.
     pub k: usize,
@@ -61,7 +62,8 @@ pub struct KCandidate {
 }
 
 /// The selected number of clusters and the candidates.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct KChoice {
     /// The number of clusters.
     pub k: usize,

@@ -18,7 +18,8 @@ const CONSENSUS: f64 = 0.75;
 const MIN_STABILITY: f64 = 1.0 / 3.0;
 
 /// A setting that was tried, and its result.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Candidate {
     /// n_s.
     pub min_node: usize,
@@ -34,7 +35,8 @@ pub struct Candidate {
 }
 
 /// The selected setting and the candidates.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Choice {
     /// n_s.
     pub min_node: usize,

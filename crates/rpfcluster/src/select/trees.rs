@@ -26,7 +26,8 @@ const MIN_GAIN: f64 = 0.01;
 const PATIENCE: usize = 2;
 
 /// One number of trees that was tried.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct TreesTried {
     /// T.
     pub trees: usize,
@@ -35,7 +36,8 @@ pub struct TreesTried {
 }
 
 /// The selected number of trees.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct TreesChoice {
     /// T.
     pub trees: usize,
