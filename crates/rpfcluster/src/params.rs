@@ -1,7 +1,6 @@
 //! The parameters of a clustering. `None` means that the value is selected from the data (see [`crate::select`]) or takes a
 //! fixed default.
 
-
 use crate::affinity::Diagonal;
 use crate::eigen::{Method, Solver, SpectralParams};
 use crate::error::{Error, Result, parameter};

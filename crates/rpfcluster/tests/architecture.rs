@@ -71,7 +71,10 @@ fn named_after(code: &str, prefix: &str) -> BTreeSet<String> {
 fn assert_acyclic(table: &Table) {
     for (at, (name, allowed)) in table.iter().enumerate() {
         for (above, _) in &table[..=at] {
-            assert!(!allowed.contains(above), "docs/walk.md: `{name}` may use `{above}`, which is not below it");
+            assert!(
+                !allowed.contains(above),
+                "docs/walk.md: `{name}` may use `{above}`, which is not below it"
+            );
         }
     }
 }
@@ -143,7 +146,8 @@ fn files_that_the_page_names_exist() {
             .map(|file| file.file_stem().unwrap().to_string_lossy().into_owned())
             .collect();
         let names = quoted(cells[1]).into_iter().filter(|name| !name.contains(['/', '(', ':']));
-        for name in names.filter(|name| name.chars().all(|c| c.is_lowercase() || c == '_' || c.is_numeric())) {
+        for name in names.filter(|name| name.chars().all(|c| c.is_lowercase() || c == '_' || c.is_numeric()))
+        {
             assert!(files.contains(&name), "docs/walk.md names {name} in {}", module.display());
         }
     }

@@ -1,6 +1,5 @@
 //! Parameters of the spectral step: solver, accuracy, labelling method.
 
-
 use crate::error::{Result, parameter};
 
 /// The eigen-solver.

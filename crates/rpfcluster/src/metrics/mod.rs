@@ -9,7 +9,6 @@
 mod assignment;
 mod contingency;
 
-
 use crate::error::Result;
 
 pub use assignment::{assign_max, best_matching};
