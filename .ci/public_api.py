@@ -3,7 +3,7 @@
     python3 .ci/public_api.py            compares the list with crates/rpfcluster/public-api.txt
     python3 .ci/public_api.py --update   writes it
 
-The JSON output of rustdoc is unstable, so RUSTC_BOOTSTRAP=1 asks the stable compiler for it. Items that are hidden from the
+The JSON output of rustdoc is unstable, so .ci/rustdoc-json runs it with RUSTC_BOOTSTRAP=1. Items that are hidden from the
 documentation are not part of the API.
 """
 
@@ -23,9 +23,10 @@ RECORD = ROOT / "crates" / "rpfcluster" / "public-api.txt"
 def rustdoc_json(folder):
     """Builds and reads the JSON documentation of the library in `folder`."""
     cargo = os.environ.get("CARGO", "cargo")
-    command = [cargo, "rustdoc", "--package", "rpfcluster", "--lib", "--locked", "--quiet", "--"]
-    command += ["-Z", "unstable-options", "--output-format", "json"]
-    subprocess.run(command, cwd=folder, env={**os.environ, "RUSTC_BOOTSTRAP": "1"}, check=True)
+    flags = "-Z unstable-options --output-format json"
+    env = {**os.environ, "RUSTDOC": str(ROOT / ".ci" / "rustdoc-json"), "RUSTDOCFLAGS": flags}
+    # The whole workspace, as `make doc` builds it: the dependencies are then the same and not compiled again.
+    subprocess.run([cargo, "doc", "--workspace", "--no-deps", "--locked", "--quiet"], cwd=folder, env=env, check=True)
     target = json.loads(
         subprocess.run(
             [cargo, "metadata", "--format-version", "1", "--no-deps"], cwd=folder, capture_output=True, check=True

@@ -1,7 +1,7 @@
 //! Calls into the library, in the precision of the table. The only file that distinguishes single from double precision.
 
-use rpfcluster::kernel::{Neighbors, Reranked, rerank};
 use rpfcluster::{Fitted, Forest, ForestParams, LeafIds, LeafMatrix, Points, Real, RpfCluster, Silent};
+use rpfcluster::{Neighbors, Reranked, rerank};
 use rpfcluster_data::{Table, Values};
 
 use crate::exit::{Failure, Result};

@@ -3,8 +3,8 @@
 use numpy::{Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use rpfcluster::kernel::rerank;
 use rpfcluster::model_file::Container;
+use rpfcluster::rerank;
 use rpfcluster::thread_pool::in_pool;
 use rpfcluster::{Error, ForestParams, LeafIds, LeafMatrix, Neighbors, Observer, Precision, Real};
 

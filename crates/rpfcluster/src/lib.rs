@@ -78,12 +78,13 @@ mod eigen;
 mod error;
 mod forest;
 mod graph;
-pub mod kernel;
+mod kernel;
 pub mod kmeans;
 mod label;
 pub mod metrics;
 #[cfg(feature = "serde")]
 pub mod model_file;
+#[doc(hidden)]
 pub mod observe;
 mod params;
 mod pipeline;
@@ -103,7 +104,7 @@ pub mod spectral {
 
 pub use error::{Error, Result};
 pub use forest::{Direction, Forest, ForestParams, LeafIds, Split};
-pub use kernel::{LeafMatrix, Neighbors, SparseKernel};
+pub use kernel::{FeatureMap, LeafMatrix, Neighbors, Reranked, SparseKernel, rerank};
 pub use observe::{Observed, Observer, Silent, Stage};
 pub use params::{AffinityKind, AffinityParams, RpfCluster, Setting};
 pub use pipeline::{Evidence, Fitted, Partition, Seconds, check_distinct, partitions};

@@ -1,6 +1,6 @@
 //! `rpf kernel`: writes the similarity matrix of a table.
 
-use rpfcluster::kernel::Neighbors;
+use rpfcluster::Neighbors;
 use rpfcluster::{Forest, SparseKernel};
 use rpfcluster_data::Table;
 use serde_json::json;

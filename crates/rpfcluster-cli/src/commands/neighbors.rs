@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use rpfcluster::ForestParams;
-use rpfcluster::kernel::{Neighbors, Reranked};
+use rpfcluster::{Neighbors, Reranked};
 use serde_json::json;
 
 use crate::args::NeighborsArgs;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use rpfcluster::kernel::LeafMatrix;
+use rpfcluster::LeafMatrix;
 use rpfcluster::spectral::Method;
 use rpfcluster::{AffinityKind, ForestParams, RpfCluster};
 use rpfcluster_data::{Preparation, Table};
