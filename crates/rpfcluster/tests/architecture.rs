@@ -95,7 +95,7 @@ fn library_modules_use_what_the_page_allows() {
         }
         let all = named_after(&code(&file), "crate::");
         let found = all.into_iter().filter(|name| modules.contains(name) && *name != module);
-        used.entry(module).or_default().extend(found);
+        used.entry(module.clone()).or_default().extend(found);
     }
     let present: BTreeSet<String> = used.keys().cloned().collect();
     assert_eq!(present, modules, "modules of the library and of docs/walk.md");

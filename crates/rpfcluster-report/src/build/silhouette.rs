@@ -104,7 +104,7 @@ pub fn of_matrix(matrix: &MatrixClustering, labels: &[u32], k: usize, shown: &[u
 mod tests {
     use rpfcluster::Silent;
     use rpfcluster::affinity::SparseAffinity;
-    use rpfcluster::spectral::{Hints, SpectralParams, embed};
+    use rpfcluster::spectral::{EmbedOptions, SpectralParams, embed};
 
     use super::*;
 
@@ -118,7 +118,7 @@ mod tests {
         let shown = [3, 59, 10];
         let affinity = SparseAffinity::precomputed_dense(&leaves.dense(), 60, &Silent).unwrap();
         let params = SpectralParams { k: 3, ..Default::default() };
-        let embedding = embed(&affinity, &params, &Hints::default(), &Silent).unwrap();
+        let embedding = embed(&affinity, &params, &EmbedOptions::default(), &Silent).unwrap();
         let matrix = MatrixClustering { affinity, params, labels: labels.clone(), embedding };
         let (a, b) = (of_leaves(&leaves, &labels, 3, &shown), of_matrix(&matrix, &labels, 3, &shown));
         for (x, y) in a.silhouette().iter().zip(b.silhouette()) {
