@@ -5,10 +5,10 @@ use std::sync::Arc;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use rpfcluster::affinity::{SparseAffinity, Weights};
+use rpfcluster::affinity::{Affinity, Weights};
 use rpfcluster::model_file::Container;
 use rpfcluster::thread_pool::in_pool;
-use rpfcluster::{AffinityParams, Fitted, Observer, RpfCluster};
+use rpfcluster::{Fitted, Observer, RpfCluster};
 
 use crate::arrays::{CsrArrays, CsrBuffers, LabelArray, convert, label_array};
 use crate::forest::dtype_name;
@@ -189,17 +189,8 @@ impl Cluster {
         let affinity = *self.inner.affinity();
         let (constant, csr) = gate(py, progress, |o| {
             in_pool(self.inner.params().threads, || {
-                let matrix = match affinity {
-                    AffinityParams::Linear => {
-                        return Ok((0.0, CsrBuffers::from_kernel(&leaves.sparse(0.0, o)?, o)?));
-                    }
-                    AffinityParams::Paper { beta1, beta2, diagonal } => {
-                        let kernel = leaves.sparse(beta1, o)?;
-                        SparseAffinity::paper(&kernel, beta2, diagonal, o)?
-                    }
-                    AffinityParams::TopK { top, power } => {
-                        SparseAffinity::top_k(&leaves.top_k(top, o)?, top, power, o)?
-                    }
+                let Affinity::Graph(matrix) = affinity.build(leaves, o)? else {
+                    return Ok((0.0, CsrBuffers::from_kernel(&leaves.sparse(0.0, o)?, o)?));
                 };
                 let values = match matrix.weights() {
                     Weights::Table { counts, table } => convert(counts, |c| table[usize::from(*c)], o)?,

@@ -191,6 +191,7 @@ pub fn affinity_in_words(affinity: &AffinityParams) -> String {
             format!("paper (beta1 {beta1}, beta2 {beta2}, diagonal {})", word(diagonal))
         }
         AffinityParams::TopK { top, power } => format!("top-k (top {top}, power {power})"),
+        other => word(&other.kind()),
     }
 }
 

@@ -9,6 +9,7 @@ use crate::points::Points;
 
 /// The stages of a fit, in the order in which they run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Stage {
     /// Growing trees; the unit is a tree.
     Grow,

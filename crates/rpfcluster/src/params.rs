@@ -10,6 +10,7 @@ use crate::forest::{Direction, ForestParams, Split};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[non_exhaustive]
 pub enum AffinityKind {
     /// The kernel S itself in factored form: O(n T) time and memory.
     Linear,
@@ -23,6 +24,7 @@ pub enum AffinityKind {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "kebab-case"))]
+#[non_exhaustive]
 pub enum AffinityParams {
     /// See [`AffinityKind::Linear`].
     Linear,

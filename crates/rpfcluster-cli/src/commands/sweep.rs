@@ -5,7 +5,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rpfcluster::LeafMatrix;
-use rpfcluster::spectral::Method;
 use rpfcluster::{AffinityKind, ForestParams, RpfCluster};
 use rpfcluster_data::{Preparation, Table};
 use rpfcluster_paper::sweep::{Entry, Sweep, SweepResult, coarse_bandwidths, paper_bandwidths};
@@ -65,7 +64,7 @@ pub fn run(args: &SweepArgs) -> Result {
             GridArg::Coarse => "coarse".into(),
             GridArg::Paper => "paper".into(),
         };
-        params_object["methods"] = sweep.methods.iter().map(|m| name(*m)).collect();
+        params_object["methods"] = sweep.methods.iter().map(rpfcluster_report::word).collect();
         params_object["diagonal"] = json!(sweep.diagonal);
         let mut object = session.head("sweep", Size { n, d, k: Some(k) }, params.seed, params_object);
         object.extend(members(&found));
@@ -147,17 +146,10 @@ fn members(found: &SweepResult) -> Map<String, Value> {
     object
 }
 
-fn name(method: Method) -> &'static str {
-    match method {
-        Method::Ncut => "ncut",
-        Method::Kway => "kway",
-    }
-}
-
 fn entry(found: &SweepResult, at: usize) -> Value {
     let Some(e) = found.entries.get(at) else { return Value::Null };
     let mut value = json!({
-        "beta1": e.beta1, "beta2": e.beta2, "method": name(e.method), "sizes": e.sizes, "ncut": e.ncut,
+        "beta1": e.beta1, "beta2": e.beta2, "method": rpfcluster_report::word(&e.method), "sizes": e.sizes, "ncut": e.ncut,
         "eigengap": e.eigengap, "converged": e.converged, "reused": e.reused, "partition": e.partition,
     });
     if let (Value::Object(map), Some(scores)) = (&mut value, found.scores_of(at)) {
@@ -168,7 +160,14 @@ fn entry(found: &SweepResult, at: usize) -> Value {
 
 fn line(text: &mut String, found: &SweepResult, at: usize, e: &Entry) {
     let sizes: Vec<String> = e.sizes.iter().map(usize::to_string).collect();
-    let _ = write!(text, "{:>6} {:>7} {:>5} {:>9.4}", e.beta1, e.beta2, name(e.method), e.ncut);
+    let _ = write!(
+        text,
+        "{:>6} {:>7} {:>5} {:>9.4}",
+        e.beta1,
+        e.beta2,
+        rpfcluster_report::word(&e.method),
+        e.ncut
+    );
     if let Some(s) = found.scores_of(at) {
         let _ = write!(text, " {:>7.2} {:>7.2} {:>7.3}", s.rho_c, s.rho_r, s.ari);
     }

@@ -23,6 +23,7 @@ pub(crate) use operator::NormalizedAffinity;
 
 use crate::affinity::Affinity;
 use crate::error::{Error, Result};
+use crate::graph::Components;
 use crate::observe::{Observer, Stage};
 
 pub use params::{Method, Solver, SpectralParams};
@@ -184,6 +185,8 @@ pub struct EmbedOptions<'a> {
     pub similarity: Option<&'a dyn Fn(usize, usize) -> f64>,
     /// Whether the affinity is known to be connected, so that the search for components can be left out.
     pub connected: bool,
+    /// The components of the affinity, where they are known.
+    pub components: Option<&'a Components>,
 }
 
 /// The K largest eigenpairs of the normalised affinity.

@@ -6,6 +6,7 @@ use crate::error::{Result, parameter};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[non_exhaustive]
 pub enum Solver {
     /// Dense for few points, block for many.
     #[default]
@@ -22,6 +23,7 @@ pub enum Solver {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[non_exhaustive]
 pub enum Method {
     /// k-means on the rows of K eigenvectors, scaled to unit length (Ng, Jordan and Weiss 2002).
     #[default]

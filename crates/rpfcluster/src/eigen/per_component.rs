@@ -17,8 +17,11 @@ pub(super) fn embed(
     observer: &dyn Observer,
 ) -> Result<Embedding> {
     let start = options.start.filter(|s| s.n() == affinity.n() && s.columns.len() == 1);
-    let components = if options.connected { None } else { affinity.components(observer)? };
-    match components {
+    let searched = match options.components {
+        None if !options.connected => affinity.components(observer)?,
+        _ => None,
+    };
+    match options.components.or(searched.as_ref()) {
         Some(found) if found.count() > params.k => {
             let merged = match options.similarity {
                 Some(similarity) => found.merge_to(params.k, similarity),
@@ -27,9 +30,9 @@ pub(super) fn embed(
             one_column_each(affinity, &merged, observer)
         }
         Some(found) if found.count() == params.k && params.k > 1 => {
-            one_column_each(affinity, &found, observer)
+            one_column_each(affinity, found, observer)
         }
-        Some(found) if found.count() > 1 => by_eigenvalue(affinity, &found, params, start, observer),
+        Some(found) if found.count() > 1 => by_eigenvalue(affinity, found, params, start, observer),
         _ => {
             let n = affinity.n();
             let start = start.map(|s| StartVectors { vectors: &s.vectors, columns: s.k() });

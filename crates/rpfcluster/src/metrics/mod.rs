@@ -17,6 +17,7 @@ pub use contingency::Contingency;
 /// Every score of one labelling against known classes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Scores {
     /// Clustering accuracy: rows in matched cells, best matching of clusters to classes, percent.
     pub rho_c: f64,

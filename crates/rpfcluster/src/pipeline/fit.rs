@@ -19,6 +19,7 @@ use crate::params::AffinityParams;
 /// Seconds spent in each step of a fit.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct Seconds {
     /// Growing the forest.
     pub grow: f64,
@@ -107,8 +108,9 @@ pub(crate) fn spectral_labels(
     };
     let look_up = |a: usize, b: usize| between.as_ref().map_or(0.0, |m| m.get(a, b));
     let similarity = between.as_ref().map(|_| &look_up as &dyn Fn(usize, usize) -> f64);
-    let connected = components.is_none_or(|found| found.count() == 1);
-    let options = EmbedOptions { start, similarity, connected };
+    let connected = components.as_ref().is_none_or(|found| found.count() == 1);
+    let known = components.as_ref().filter(|_| !connected);
+    let options = EmbedOptions { start, similarity, connected, components: known };
     let embedding = embed_in_leaf_order(leaves, affinity, spectral, &options, observer)?;
     seconds.spectral += clock.elapsed().as_secs_f64();
     let clock = Instant::now();
@@ -143,7 +145,8 @@ fn embed_in_leaf_order(
         && let Affinity::Graph(graph) = affinity
     {
         let start = options.start.map(|start| start.reordered(order));
-        let options = EmbedOptions { start: start.as_ref(), ..*options };
+        // Components are numbered by first appearance, so they are found again in the new order.
+        let options = EmbedOptions { start: start.as_ref(), components: None, ..*options };
         let ordered = graph.principal_submatrix(order, observer)?;
         return Ok(embed(&ordered, spectral, &options, observer)?.permuted(order));
     }

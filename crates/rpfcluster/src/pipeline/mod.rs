@@ -103,6 +103,7 @@ const MAX_ANGLE: f64 = 1e-4;
 /// What was selected without labels, and why.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct Evidence {
     /// The number of clusters, when it was left open.
     pub k: Option<KChoice>,

@@ -27,6 +27,7 @@ const ITERATIONS: usize = 1000;
 
 /// The rows in K clusters.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Partition {
     /// K.
     pub k: usize,

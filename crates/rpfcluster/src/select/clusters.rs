@@ -50,6 +50,7 @@ const POWER: f64 = 2.0;
 /// One number of clusters and its evidence.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct KCandidate {
     /// The number of clusters.
     pub k: usize,
@@ -64,6 +65,7 @@ pub struct KCandidate {
 /// The selected number of clusters and the candidates.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct KChoice {
     /// The number of clusters.
     pub k: usize,

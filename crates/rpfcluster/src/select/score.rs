@@ -20,6 +20,7 @@ const MIN_STABILITY: f64 = 1.0 / 3.0;
 /// A setting that was tried, and its result.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct Candidate {
     /// n_s.
     pub min_node: usize,
@@ -37,6 +38,7 @@ pub struct Candidate {
 /// The selected setting and the candidates.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct Choice {
     /// n_s.
     pub min_node: usize,

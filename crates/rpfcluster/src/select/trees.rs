@@ -28,6 +28,7 @@ const PATIENCE: usize = 2;
 /// One number of trees that was tried.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct TreesTried {
     /// T.
     pub trees: usize,
@@ -38,6 +39,7 @@ pub struct TreesTried {
 /// The selected number of trees.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct TreesChoice {
     /// T.
     pub trees: usize,
