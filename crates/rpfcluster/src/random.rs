@@ -21,7 +21,7 @@ pub enum Purpose {
     KMeans = 3,
     /// Start block of the iterative eigensolver.
     Eigen = 4,
-    /// Nyström landmarks and x_sign row samples.
+    /// Nyström landmarks and other row samples.
     Sample = 5,
     /// Feature selection of Cluster Forests.
     Features = 6,

@@ -1,5 +1,7 @@
 //! The CSR affinity against its dense matrix, the checks of precomputed matrices, connected components.
 
+#![allow(clippy::unwrap_used)]
+
 #[path = "common/graphs.rs"]
 mod common;
 
