@@ -139,7 +139,7 @@ fn matrix_market_forms_are_read_or_refused() {
         ("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 -1\n", "not negative"),
         (
             "%%MatrixMarket matrix coordinate real general\n999999999999 999999999999 0\n",
-            "more than this version",
+            "more than the limit",
         ),
         ("%%MatrixMarket matrix array real general\n2 2\n1\n0\n0\n", "fewer"),
         ("%%MatrixMarket matrix array real general\n1 1\n1\n1\n", "more"),

@@ -116,10 +116,10 @@ fn text_column_is_refused_with_a_remedy() {
     let error = |text: &str| Prepare::default().fit(frame(text)).unwrap_err().to_string();
     assert_eq!(
         error("a,b,species\n1,2,3\n1,2,setosa\n"),
-        "t.csv: column 3 \"species\" holds text (\"setosa\" in row 2 (line 3)); leave it out with --drop species or \
-         name it with --label species"
+        "t.csv: column 3 \"species\" holds text (\"setosa\" in row 2 (line 3)); drop it with --drop species or \
+         use it as labels with --label species"
     );
-    assert!(error("1,x\n2,y\n").contains("column 2 holds text (\"x\" in row 1); leave it out with --drop 2"));
+    assert!(error("1,x\n2,y\n").contains("column 2 holds text (\"x\" in row 1); drop it with --drop 2"));
 }
 
 #[test]
@@ -240,7 +240,7 @@ fn label_files_in_every_form_are_read() {
     for (text, words) in [
         ("a,b\n1,2\n", "none is called \"cluster\""),
         ("row,cluster\n1,0\n1,1\n", "occurs twice"),
-        ("row,cluster\n0,0\n", "no row number"),
+        ("row,cluster\n0,0\n", "is not a row number"),
         ("row,cluster\n1,\n", "label is missing"),
         ("1\nNA\n", "label is missing"),
         ("", "no labels"),
