@@ -261,7 +261,7 @@ impl RpfCluster {
 
     /// The affinity without trials: every number that is `None` takes its fixed default.
     pub fn fixed_affinity(&self) -> AffinityParams {
-        // A parameter that only one affinity has implies that affinity.
+        // beta1 and beta2 imply `paper`; `top` and `power` belong to the default.
         let named = match self.affinity {
             Some(kind) => kind,
             None if self.beta1.is_some() || self.beta2.is_some() => AffinityKind::Paper,

@@ -24,7 +24,7 @@ fn choice(fitted: &Fitted) -> &Choice {
 }
 
 #[test]
-fn where_agreement_is_chance_what_is_found_again_is_taken() {
+fn stability_decides_where_agreement_is_chance() {
     let (n, d) = (1000, 200);
     let (values, truth) = hidden(n, d, 10, 1.2);
     let points = Points::new(&values, n, d).unwrap();
@@ -50,7 +50,7 @@ fn where_agreement_is_chance_what_is_found_again_is_taken() {
 }
 
 #[test]
-fn where_something_is_found_agreement_decides() {
+fn agreement_decides_where_partitions_are_stable() {
     let (values, truth) = hidden(600, 4, 2, 6.0);
     let points = Points::new(&values, 600, 4).unwrap();
     let fitted = RpfCluster { k: 2, ..Default::default() }.fit(&points).unwrap();
@@ -62,7 +62,7 @@ fn where_something_is_found_agreement_decides() {
 }
 
 #[test]
-fn clusters_stay_whole_where_fewer_are_asked_for() {
+fn fewer_k_than_groups_splits_no_group() {
     // Nine far groups in a square and two clusters: halves of the forest unite them in other ways.
     let n = 900;
     let mut values = normals(n, 2, 8);

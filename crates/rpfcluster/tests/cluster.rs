@@ -52,7 +52,7 @@ fn settings() -> Vec<RpfCluster> {
 }
 
 #[test]
-fn training_rows_get_their_own_labels_and_embedding_back() {
+fn predict_returns_the_fitted_labels_of_training_rows() {
     let (mut values, _) = blobs(600, 5, 4, 3.0, 1);
     // Duplicates must share their label and be found again.
     let first = values[..50].to_vec();
@@ -72,7 +72,7 @@ fn training_rows_get_their_own_labels_and_embedding_back() {
 }
 
 #[test]
-fn the_extension_of_a_training_row_is_its_eigenvector() {
+fn nystrom_extension_reproduces_training_eigenvectors() {
     // Rows moved by nothing visible end in the same leaves but for a few: their embedding must be close.
     let (values, _) = blobs(800, 4, 3, 1.0, 2);
     let moved: Vec<f64> = values.iter().map(|v| v + 1e-4).collect();
@@ -96,7 +96,7 @@ fn the_extension_of_a_training_row_is_its_eigenvector() {
 }
 
 #[test]
-fn unseen_rows_are_placed_like_their_neighbours() {
+fn unseen_rows_get_the_label_of_their_cluster() {
     let (values, classes) = rings(3000, 3);
     let (train, test) = values.split_at(4000);
     let params = RpfCluster { k: 3, trees: 100, ..Default::default() };
@@ -107,7 +107,7 @@ fn unseen_rows_are_placed_like_their_neighbours() {
 }
 
 #[test]
-fn threads_do_not_change_a_bit() {
+fn labels_do_not_depend_on_thread_count() {
     let (values, _) = blobs(3000, 6, 5, 3.0, 4);
     let points = Points::new(&values, 3000, 6).unwrap();
     for kind in [AffinityKind::Linear, AffinityKind::Paper, AffinityKind::TopK] {
@@ -132,7 +132,7 @@ fn threads_do_not_change_a_bit() {
 }
 
 #[test]
-fn model_files_come_back_whole() {
+fn saved_models_load_unchanged() {
     let (values, _) = blobs(500, 3, 3, 2.0, 5);
     let points = Points::new(&values, 500, 3).unwrap();
     let (other, _) = blobs(300, 3, 3, 4.0, 5);
@@ -161,7 +161,7 @@ fn model_files_come_back_whole() {
 }
 
 #[test]
-fn quality_does_not_fall_with_n() {
+fn accuracy_does_not_fall_with_n() {
     for (n, trees) in [(2000, 60), (20_000, 60)] {
         let (values, classes) = blobs(n, 10, 8, 3.0, 6);
         let points = Points::new(&values, n, 10).unwrap();
@@ -174,7 +174,7 @@ fn quality_does_not_fall_with_n() {
 }
 
 #[test]
-fn what_is_given_is_respected_and_the_rest_is_chosen() {
+fn given_parameters_are_kept_and_open_ones_selected() {
     let (values, classes) = rings(900, 7);
     let points = Points::new(&values, 900, 2).unwrap();
     let fitted = RpfCluster { k: 3, trees: 100, ..Default::default() }.fit(&points).unwrap();
@@ -209,7 +209,7 @@ fn what_is_given_is_respected_and_the_rest_is_chosen() {
 }
 
 #[test]
-fn one_cluster_when_there_is_no_structure() {
+fn unimodal_data_is_one_cluster() {
     let mut stream = Stream::new(11, Purpose::Shapes, 9, 0);
     for d in [2, 5] {
         let normal: Vec<f64> = (0..800 * d).map(|_| stream.normal()).collect();
@@ -224,7 +224,7 @@ fn one_cluster_when_there_is_no_structure() {
 }
 
 #[test]
-fn the_number_of_clusters_is_found_where_it_is_plain() {
+fn separated_clusters_give_their_number() {
     let (values, classes) = rings(900, 12);
     let params = RpfCluster { max_k: Some(8), trees: 100, ..Default::default() };
     let fitted = params.fit(&Points::new(&values, 900, 2).unwrap()).unwrap();
@@ -237,7 +237,7 @@ fn the_number_of_clusters_is_found_where_it_is_plain() {
 
 /// A wide table is looked at through random projections, laid out or not.
 #[test]
-fn the_number_of_clusters_of_a_wide_table_dense_or_sparse() {
+fn wide_tables_give_the_same_k_dense_and_sparse() {
     let (n, d) = (240, 5000);
     let mut stream = Stream::new(3, Purpose::Shapes, 9, 0);
     let mut values = vec![0.0; n * d];
@@ -265,7 +265,7 @@ fn the_number_of_clusters_of_a_wide_table_dense_or_sparse() {
 }
 
 #[test]
-fn confidence_is_high_inside_and_low_between() {
+fn confidence_is_high_inside_clusters_and_low_between() {
     // Two clouds that touch at 0.
     let mut stream = Stream::new(13, Purpose::Shapes, 10, 0);
     let values: Vec<f64> = (0..1000).map(|i| if i % 2 == 0 { -1.5 } else { 1.5 } + stream.normal()).collect();
@@ -284,7 +284,7 @@ fn confidence_is_high_inside_and_low_between() {
 }
 
 #[test]
-fn clusters_that_are_uneven_by_nature_are_chosen_all_the_same() {
+fn uneven_clusters_are_selected() {
     // 2,900 rows around the origin, and two groups of 50 well aside: less than half of three clusters by entropy.
     let mut stream = Stream::new(11, Purpose::Shapes, 0, 0);
     let (mut rows, mut truth) = (Vec::new(), Vec::new());
@@ -305,7 +305,7 @@ fn clusters_that_are_uneven_by_nature_are_chosen_all_the_same() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_in_one_sentence() {
+fn impossible_parameters_are_refused_in_one_sentence() {
     let same = vec![1.0; 40];
     let points = Points::new(&same, 20, 2).unwrap();
     let refused = |params: RpfCluster| params.fit(&points).unwrap_err();
@@ -333,7 +333,7 @@ fn what_cannot_be_is_refused_in_one_sentence() {
 }
 
 #[test]
-fn four_groups_of_nothing_but_duplicates() {
+fn groups_of_duplicates_are_the_clusters() {
     let values: Vec<f64> = (0..200).flat_map(|i| [(i % 4) as f64, ((i % 4) / 2) as f64 * 3.0]).collect();
     let points = Points::new(&values, 200, 2).unwrap();
     for params in [RpfCluster { k: 4, ..Default::default() }].into_iter().chain(settings()) {
@@ -344,7 +344,7 @@ fn four_groups_of_nothing_but_duplicates() {
 }
 
 #[test]
-fn sound_from_the_smallest_to_the_largest_bandwidth() {
+fn paper_affinity_converges_at_every_bandwidth() {
     let (values, _) = blobs(300, 3, 3, 2.0, 15);
     let points = Points::new(&values, 300, 3).unwrap();
     for beta2 in [0.01, 0.02, 0.1, 1.0, 20.0, 200.0] {

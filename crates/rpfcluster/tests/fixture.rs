@@ -28,7 +28,7 @@ fn rows() -> Vec<f64> {
 }
 
 #[test]
-fn fitted_rows_end_in_their_own_leaves() {
+fn fixture_routes_training_rows_to_their_leaves() {
     let forest = Forest::from_bytes(MODEL).unwrap();
     assert_eq!((forest.n(), forest.d(), forest.trees()), (40, 2, 6));
     assert_eq!((forest.params().min_node, forest.params().candidates, forest.params().seed), (8, 3, 11));
@@ -39,7 +39,7 @@ fn fitted_rows_end_in_their_own_leaves() {
 }
 
 #[test]
-fn new_rows_end_where_they_always_have() {
+fn fixture_routes_new_rows_to_recorded_leaves() {
     let forest = Forest::from_bytes(MODEL).unwrap();
     let points = [0.0, 0.0, 3.0, -1.0, 6.0, 2.0, -4.0, 0.5];
     let codes = forest.route(&Points::new(&points, 4, 2).unwrap()).unwrap();
@@ -52,7 +52,7 @@ const LEAVES: [[u32; 6]; 4] =
     [[9, 1, 4, 11, 2, 1], [6, 7, 7, 5, 8, 8], [3, 3, 0, 2, 10, 3], [9, 0, 1, 12, 6, 1]];
 
 #[test]
-fn the_bytes_come_out_again() {
+fn fixture_is_written_back_byte_for_byte() {
     let container = Container::parse(MODEL, &Silent).unwrap();
     let forest = Forest::from_bytes(MODEL).unwrap();
     let mut bytes = Vec::new();

@@ -58,7 +58,7 @@ fn held(params: &RpfCluster, points: &Points<f64>) -> u64 {
 
 // One test: the counters are those of the process.
 #[test]
-fn a_fit_needs_no_more_than_the_formula_says_and_not_much_less() {
+fn peak_memory_is_close_below_the_formula() {
     let mut wrong = Vec::new();
     for (n, d) in [(20_000, 20), (60_000, 10)] {
         let made = Shape::Blobs { k: 8, d, sd: 3.0 }.generate(n, 1);

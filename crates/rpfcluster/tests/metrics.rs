@@ -10,7 +10,7 @@ fn close(a: f64, b: f64) -> bool {
 }
 
 #[test]
-fn the_papers_gaussian_iris() {
+fn rho_r_of_the_papers_gaussian_iris_is_the_rand_index() {
     let table = Contingency::from_counts(&[50, 0, 0, 0, 48, 2, 0, 10, 40], 3).unwrap();
     let s = Scores::of(&table).unwrap();
     assert!(close(s.rho_c, 92.0));
@@ -24,7 +24,7 @@ fn the_papers_gaussian_iris() {
 }
 
 #[test]
-fn small_tables_by_hand() {
+fn scores_of_small_tables_equal_hand_computation() {
     let same = Scores::new(&[5, 5, 9, 9], &[1, 1, 0, 0]).unwrap();
     assert!(
         close(same.rho_c, 100.0) && close(same.rho_r, 100.0) && close(same.ari, 1.0) && close(same.nmi, 1.0)
@@ -47,7 +47,7 @@ fn small_tables_by_hand() {
 }
 
 #[test]
-fn ten_million_rows() {
+fn scores_of_ten_million_rows_are_exact() {
     let n = 10_000_000u32;
     let labels: Vec<u32> = (0..n).map(|i| i % 10).collect();
     let classes: Vec<u32> = (0..n).map(|i| if i % 1000 == 0 { (i + 1) % 10 } else { i % 10 }).collect();
@@ -58,7 +58,7 @@ fn ten_million_rows() {
 }
 
 #[test]
-fn far_apart_and_many_labels() {
+fn sparse_and_numerous_label_values_are_counted() {
     let mut s = Stream::new(1, Purpose::Shapes, 0, 0);
     let a: Vec<u32> = (0..5000).map(|_| s.bits() as u32 & !3).collect();
     let t = Contingency::new(&a, &a).unwrap();

@@ -27,7 +27,7 @@ fn sentence(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn what_is_written_is_read() {
+fn written_models_are_read() {
     for d in [1, 4, 20] {
         let (values, unseen) = (normals(200, d, 1), normals(30, d, 2));
         for params in kinds(5, 6, u64::MAX - 3) {
@@ -59,7 +59,7 @@ fn stored() -> (Vec<f64>, ForestParams) {
 }
 
 #[test]
-fn files_of_version_1_are_read_and_grown_again_bit_for_bit() {
+fn version_1_files_load_and_regrow_bit_for_bit() {
     let (values, params) = stored();
     let files: [(&[u8], Forest); 2] = [
         (include_bytes!("fixtures/model-v1-f64.rpf"), grow(&values, 50, 3, &params)),
@@ -86,7 +86,7 @@ fn sections_begin_at_multiples_of_64() {
 }
 
 #[test]
-fn a_flipped_bit_is_refused_or_is_padding() {
+fn flipped_bit_outside_padding_is_refused() {
     let forest = small();
     let bytes = forest.to_bytes().unwrap();
     let mut refused = 0;
@@ -106,7 +106,7 @@ fn a_flipped_bit_is_refused_or_is_padding() {
 }
 
 #[test]
-fn every_shorter_file_is_refused() {
+fn truncated_model_is_refused() {
     let bytes = small().to_bytes().unwrap();
     for length in 0..bytes.len() {
         let said = sentence(&bytes[..length]);
@@ -122,7 +122,7 @@ fn every_shorter_file_is_refused() {
 }
 
 #[test]
-fn a_newer_version_is_refused_by_name() {
+fn newer_version_is_refused_by_number() {
     let mut bytes = small().to_bytes().unwrap();
     for version in [VERSION + 1, 77, u32::MAX] {
         bytes[8..12].copy_from_slice(&version.to_le_bytes());
@@ -145,7 +145,7 @@ fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
 }
 
 #[test]
-fn absurd_tables_are_refused_without_being_believed() {
+fn section_tables_with_false_lengths_are_refused() {
     let bytes = small().to_bytes().unwrap();
     // More sections than the file has (the padding behind the table reads as one empty section).
     for count in [9u32, 1000, u32::MAX] {
@@ -203,7 +203,7 @@ fn with_head(bytes: &[u8], pointer: &str, value: serde_json::Value) -> Vec<u8> {
 }
 
 #[test]
-fn forged_heads_are_refused() {
+fn forged_headers_are_refused() {
     let forest = small();
     let bytes = forest.to_bytes().unwrap();
     assert_eq!(Forest::from_bytes(&forge(&bytes, |_, content| content)).unwrap(), forest);
@@ -230,7 +230,7 @@ fn forged_heads_are_refused() {
 }
 
 #[test]
-fn missing_and_broken_sections_are_named() {
+fn missing_or_damaged_section_is_named() {
     let bytes = small().to_bytes().unwrap();
     let file = Container::parse(&bytes, &Silent).unwrap();
     for (left_out, _) in file.sections() {
@@ -259,7 +259,7 @@ fn missing_and_broken_sections_are_named() {
 }
 
 #[test]
-fn numbers_that_cannot_come_from_a_forest_are_refused() {
+fn arrays_that_are_no_forest_are_refused() {
     let bytes = small().to_bytes().unwrap();
     let with = |name: &str, at: usize, value: &[u8]| {
         forge(&bytes, |section, mut content| {
@@ -284,7 +284,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
     #[test]
-    fn made_up_bytes_never_panic(mut bytes in proptest::collection::vec(any::<u8>(), 0..400), valid in any::<bool>()) {
+    fn arbitrary_bytes_never_panic(mut bytes in proptest::collection::vec(any::<u8>(), 0..400), valid in any::<bool>()) {
         if valid && bytes.len() >= 64 {
             let length = bytes.len() as u64;
             bytes[..8].copy_from_slice(b"RPFMODEL");
@@ -326,7 +326,7 @@ proptest! {
 }
 
 #[test]
-fn a_file_is_written_whole_or_not_at_all() {
+fn failed_write_leaves_the_old_file() {
     let forest = small();
     let folder = std::env::temp_dir().join(format!("rpf-model-test-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();

@@ -18,7 +18,7 @@ fn first(params: RpfCluster) -> (Vec<f64>, Fitted) {
 }
 
 #[test]
-fn a_recut_is_a_fit_without_growing() {
+fn refit_labels_equal_those_of_a_new_fit() {
     let (values, fitted) = first(RpfCluster { k: 3, seed: 9, trees: 60, ..Default::default() });
     let points = Points::new(&values, ROWS, 3).unwrap();
     let base = RpfCluster { k: 3, seed: 9, trees: 60, tune: false, ..Default::default() };
@@ -40,7 +40,7 @@ fn a_recut_is_a_fit_without_growing() {
 }
 
 #[test]
-fn the_forest_stays_whatever_is_said_of_it() {
+fn forest_parameters_of_a_refit_are_ignored() {
     let (_, fitted) = first(RpfCluster { k: 3, seed: 9, trees: 60, ..Default::default() });
     let other = RpfCluster { k: 3, seed: 1, trees: 10, max_trees: Some(100), ..Default::default() };
     let again = fitted.refit(&other, &Silent).unwrap();
@@ -50,7 +50,7 @@ fn the_forest_stays_whatever_is_said_of_it() {
 }
 
 #[test]
-fn what_a_forest_cannot_give_is_refused() {
+fn impossible_refits_are_refused() {
     let (_, fitted) =
         first(RpfCluster { k: 3, affinity: Some(AffinityKind::Linear), tune: false, ..Default::default() });
     assert_eq!(fitted.min_node(), 30);

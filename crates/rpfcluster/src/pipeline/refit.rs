@@ -17,7 +17,7 @@ impl Fitted {
     /// takes longer and may select another setting, so give the setting explicitly there.
     ///
     /// ```
-    /// use rpfcluster::{Points, RpfCluster};
+    /// use rpfcluster::{Points, RpfCluster, Silent};
     /// let values: Vec<f64> = (0..400).map(|i| ((i * i) % 97) as f64).collect();
     /// let points = Points::new(&values, 200, 2)?;
     /// let two = RpfCluster { k: 2, ..Default::default() };
