@@ -102,7 +102,7 @@ pub fn check(observer: &dyn Observer) -> Result<()> {
 }
 
 /// A running stage. Dropping it ends the stage, also when an error leaves the scope.
-pub(crate) struct StageGuard<'a> {
+pub struct StageGuard<'a> {
     observer: &'a dyn Observer,
     stage: Stage,
 }

@@ -12,7 +12,7 @@
 use crate::sweep::most_agreed;
 use rayon::prelude::*;
 use rpfcluster::kmeans::relabel_by_first_appearance;
-use rpfcluster::observe::{Observer, Stage, check};
+use rpfcluster::observe::{Observer, Stage, StageGuard, check};
 use rpfcluster::random::sample_rows;
 use rpfcluster::spectral::{EmbedOptions, Method, SpectralParams, embed, label};
 use rpfcluster::{Error, Result};
@@ -162,7 +162,7 @@ impl ClusterForests {
         let rows = sample_rows(self.seed, n, landmarks);
         let sample: Vec<f64> =
             rows.iter().flat_map(|i| data[*i as usize * d..][..d].iter().copied()).collect();
-        observer.begin(Stage::Tune, self.instances as u64);
+        let stage = StageGuard::begin(observer, Stage::Tune, self.instances as u64);
         let instances: Result<Vec<Instance>> = (0..self.instances as u64)
             .into_par_iter()
             .map(|number| {
@@ -171,7 +171,7 @@ impl ClusterForests {
                 instance
             })
             .collect();
-        observer.end(Stage::Tune);
+        drop(stage);
         let instances = instances?;
         let codes: Result<Vec<Vec<u16>>> =
             instances.par_iter().map(|instance| assigned(instance, data, d, observer)).collect();

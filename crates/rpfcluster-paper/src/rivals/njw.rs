@@ -7,7 +7,7 @@
 //! approximation on landmarks, and [`NjwFit::landmarks`] says so.
 
 use rpfcluster::affinity::{Affinity, SimilarityOperator};
-use rpfcluster::observe::{Observer, Quiet, Stage, check};
+use rpfcluster::observe::{Observer, Quiet, Stage, StageGuard, check};
 use rpfcluster::random::sample_rows;
 use rpfcluster::spectral::{EmbedOptions, Embedding, Method, Solver, SpectralParams, embed, label};
 use rpfcluster::{Error, Result};
@@ -157,7 +157,7 @@ impl Njw {
             picked.iter().flat_map(|i| data[*i as usize * d..][..d].iter().copied()).collect();
         let mut best: Option<(f64, f64)> = None;
         let mut problem = None;
-        observer.begin(Stage::Tune, tried as u64);
+        let stage = StageGuard::begin(observer, Stage::Tune, tried as u64);
         for sigma in bandwidths(&sample, d, tried)? {
             check(observer)?;
             observer.advance(Stage::Tune, 1);
@@ -170,7 +170,7 @@ impl Njw {
                 Err(why) => problem = Some(why),
             }
         }
-        observer.end(Stage::Tune);
+        drop(stage);
         match (best, problem) {
             (Some((_, sigma)), _) => Ok(sigma),
             (None, Some(why)) => Err(why),

@@ -25,7 +25,7 @@ use rpfcluster::{Error, Result};
 use crate::parameter;
 use rpfcluster::LeafMatrix;
 use rpfcluster::metrics::Scores;
-use rpfcluster::observe::{Observer, Quiet, Stage, check};
+use rpfcluster::observe::{Observer, Quiet, Stage, StageGuard, check};
 use rpfcluster::spectral::{Method, ncut_value};
 
 pub use agreement::most_agreed;
@@ -209,13 +209,13 @@ impl Sweep {
         }
         let (thresholds, left_out) = self.affordable(leaves);
         let settings = thresholds.len() * self.beta2.len();
-        observer.begin(Stage::Tune, settings as u64);
+        let stage = StageGuard::begin(observer, Stage::Tune, settings as u64);
         let solved = if self.refine {
             self.solve_refined(leaves, &thresholds, observer)?
         } else {
             self.solve_all(leaves, &thresholds, observer)?
         };
-        observer.end(Stage::Tune);
+        drop(stage);
         self.collect(leaves, &thresholds, left_out, solved, classes, observer)
     }
 

@@ -24,7 +24,7 @@ pub(crate) use operator::NormalizedAffinity;
 use crate::affinity::Affinity;
 use crate::error::{Error, Result};
 use crate::graph::Components;
-use crate::observe::{Observer, Stage};
+use crate::observe::{Observer, Stage, StageGuard};
 
 pub use params::{Method, Solver, SpectralParams};
 pub use sign::fix_signs;
@@ -205,9 +205,9 @@ pub fn embed<'a>(
     if params.k > n {
         return Err(Error::TooManyClusters { k: params.k, distinct: n });
     }
-    observer.begin(Stage::Spectral, params.max_iterations as u64);
+    let stage = StageGuard::begin(observer, Stage::Spectral, params.max_iterations as u64);
     let embedding = per_component::embed(&affinity, params, options, observer);
-    observer.end(Stage::Spectral);
+    drop(stage);
     let mut embedding = embedding?;
     fix_signs(&mut embedding.vectors, params.k);
     Ok(embedding)

@@ -4,7 +4,7 @@
 use crate::eigen::{Embedding, SpectralParams};
 use crate::error::{Error, Result};
 use crate::kmeans::{KMeans, relabel_by_first_appearance};
-use crate::observe::{Observer, Stage};
+use crate::observe::{Observer, Stage, StageGuard};
 
 /// Labels by k-means on the unit rows.
 pub(super) fn label(
@@ -12,9 +12,9 @@ pub(super) fn label(
     params: &SpectralParams,
     observer: &dyn Observer,
 ) -> Result<Vec<u32>> {
-    observer.begin(Stage::Label, (params.restarts * embedding.columns.len()) as u64);
+    let stage = StageGuard::begin(observer, Stage::Label, (params.restarts * embedding.columns.len()) as u64);
     let labels = label_components(embedding, params, observer);
-    observer.end(Stage::Label);
+    drop(stage);
     labels
 }
 

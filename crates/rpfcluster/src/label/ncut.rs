@@ -8,7 +8,7 @@ use crate::affinity::Affinity;
 use crate::eigen::{Embedding, NormalizedAffinity, Solution, SpectralParams, StartVectors, largest};
 use crate::error::{Error, Result, parameter};
 use crate::kmeans::relabel_by_first_appearance;
-use crate::observe::{Observer, Stage, check};
+use crate::observe::{Observer, Stage, StageGuard, check};
 
 /// Indicator vectors multiplied at once: the widest register tile of a product.
 const INDICATORS: usize = 16;
@@ -34,9 +34,9 @@ pub(super) fn label(
     params: &SpectralParams,
     observer: &dyn Observer,
 ) -> Result<Vec<u32>> {
-    observer.begin(Stage::Label, params.k as u64 - 1);
+    let stage = StageGuard::begin(observer, Stage::Label, params.k as u64 - 1);
     let labels = bipartition(affinity, embedding, params, observer);
-    observer.end(Stage::Label);
+    drop(stage);
     labels
 }
 

@@ -17,7 +17,7 @@ use crate::kernel::LeafMatrix;
 use crate::label::label;
 use crate::label::refine::refined;
 use crate::metrics::Scores;
-use crate::observe::{Observer, Quiet, Stage, check};
+use crate::observe::{Observer, Quiet, Stage, StageGuard, check};
 use crate::params::{RpfCluster, Setting};
 
 /// Residual at which eigenvectors are accurate enough to compare partitions.
@@ -48,7 +48,7 @@ pub fn partitions(
     observer: &dyn Observer,
 ) -> Result<Vec<Partition>> {
     let Some(&most) = ks.last() else { return Ok(Vec::new()) };
-    observer.begin(Stage::Tune, ks.len() as u64);
+    let stage = StageGuard::begin(observer, Stage::Tune, ks.len() as u64);
     let (trees, half) = (forest.trees(), forest.trees() / 2);
     let part = |trees| Part::new(forest, trees, setting, params, most, Quiet(observer));
     let whole = part(0..trees)?;
@@ -70,7 +70,7 @@ pub fn partitions(
         found.push(Partition { k, labels, stability });
         observer.advance(Stage::Tune, 1);
     }
-    observer.end(Stage::Tune);
+    drop(stage);
     Ok(found)
 }
 

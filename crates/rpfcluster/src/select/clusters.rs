@@ -17,7 +17,7 @@ use crate::forest::Forest;
 use crate::kernel::LeafMatrix;
 use crate::label::label;
 use crate::metrics::Scores;
-use crate::observe::{Observer, Quiet, Stage, check};
+use crate::observe::{Observer, Quiet, Stage, StageGuard, check};
 use crate::params::{AffinityParams, RpfCluster};
 use crate::points::{Points, Real};
 use crate::random::{Purpose, Stream, sample_rows};
@@ -93,7 +93,7 @@ pub(crate) fn choose_k<R: Real>(
         return Ok(KChoice { k: 1, sure: 0.0, sample, candidates: Vec::new() });
     }
     let base = params.fixed_min_node(rows.len()).min(super::MIN_NODES[0]);
-    observer.begin(Stage::Tune, 1 + REFERENCES as u64);
+    let stage = StageGuard::begin(observer, Stage::Tune, 1 + REFERENCES as u64);
     let data = Points::new(&values, rows.len(), d)?;
     let quiet = Quiet(observer);
     let forest = Forest::grow(data.observed(&quiet), &params.forest_params(base))?;
@@ -114,7 +114,7 @@ pub(crate) fn choose_k<R: Real>(
     let first_complement = references.iter().map(|c| c[1]).sum::<f64>() / REFERENCES as f64;
     let none = ZERO_SHARE * first_complement.max(1e-12);
     let factor = |complements: &[f64], k: usize| ((complements[k] + none) / (complements[k - 1] + none)).ln();
-    observer.end(Stage::Tune);
+    drop(stage);
     let mut candidates = Vec::new();
     for k in 2..=most {
         let usual = references.iter().map(|c| factor(c, k)).sum::<f64>() / REFERENCES as f64;

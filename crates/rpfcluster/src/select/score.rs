@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::eigen::Method;
 use crate::error::{Error, Result};
 use crate::metrics::{Scores, cluster_sizes};
-use crate::observe::{Observer, Stage, check};
+use crate::observe::{Observer, Stage, StageGuard, check};
 use crate::params::{AffinityParams, Setting};
 
 /// Partitions with fewer effective clusters (the exponential of the entropy of their sizes) than this share of K are
@@ -89,9 +89,9 @@ pub(crate) fn choose(
     if let [only] = grid[..] {
         return Ok(chosen(only, Vec::new()));
     }
-    observer.begin(Stage::Tune, grid.len() as u64);
+    let stage = StageGuard::begin(observer, Stage::Tune, grid.len() as u64);
     let found = ranked(grid, k, trees, fit, observer);
-    observer.end(Stage::Tune);
+    drop(stage);
     let trials = found?;
     Ok(chosen(trials[0].setting, trials.into_iter().map(Trial::into_candidate).collect()))
 }

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::forest::Forest;
 use crate::kernel::LeafMatrix;
 use crate::metrics::Scores;
-use crate::observe::{Observer, Quiet, Stage, check};
+use crate::observe::{Observer, Quiet, Stage, StageGuard, check};
 use crate::params::RpfCluster;
 use crate::points::{Points, Real};
 use crate::random::sample_rows;
@@ -66,7 +66,7 @@ pub(crate) fn choose_trees<R: Real>(
     let rows = sample_rows(params.seed, points.n(), SAMPLE_ROWS.max(20 * params.k));
     let sample = (rows.len() < points.n()).then_some(rows.len());
     let min_node = params.fixed_min_node(rows.len());
-    observer.begin(Stage::Tune, most.ilog2() as u64);
+    let stage = StageGuard::begin(observer, Stage::Tune, most.ilog2() as u64);
     let tried = points.with_rows(&rows, |points| {
         let mut tried: Vec<TreesTried> = Vec::new();
         let mut trees = FIRST.min(most);
@@ -79,7 +79,7 @@ pub(crate) fn choose_trees<R: Real>(
         }
         Ok::<_, crate::Error>(tried)
     })??;
-    observer.end(Stage::Tune);
+    drop(stage);
     // The smallest size that is as good as any.
     let best = tried.iter().map(|t| t.agreement).fold(f64::NEG_INFINITY, f64::max);
     let chosen = tried.iter().find(|t| t.agreement >= AGREED || t.agreement > best - MIN_GAIN);
