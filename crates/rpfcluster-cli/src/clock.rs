@@ -1,4 +1,5 @@
-//! Times of the stages of a run and memory of the process, for `--json` and the report.
+//! Times of the stages of a run, and the peak and available memory from /proc, for `--json`, the report and the memory
+//! limit.
 
 use std::sync::Mutex;
 use std::time::Instant;

@@ -1,4 +1,5 @@
-//! The command line that repeats a run, quoted for a shell.
+//! Reconstructs the command line that reproduces a run: the arguments as given, quoted for a POSIX shell, with `--seed`
+//! appended if it was not given.
 
 /// The words of the command line, quoted where a shell needs it, with the seed added where it was not given.
 pub fn command_line(words: impl Iterator<Item = String>, seed: u64) -> String {

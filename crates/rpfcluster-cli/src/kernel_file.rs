@@ -1,4 +1,4 @@
-//! Writes a kernel in the format of its file extension.
+//! Writes a kernel in the format of its file extension: .npz and .mtx (CSR), .npy (dense) or .parquet (i, j, s).
 
 use std::io::{self, Write};
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! Calls into the library, in the precision of the table. The only file that distinguishes single from double precision.
+//! Calls into the library, in the precision of the table, and an estimate of the number of pairs of a kernel from a few
+//! rows. The only file that distinguishes single from double precision.
 
 use rpfcluster::{Fitted, Forest, ForestParams, LeafIds, LeafMatrix, Points, Real, RpfCluster, Silent};
 use rpfcluster::{Neighbors, Reranked, rerank};

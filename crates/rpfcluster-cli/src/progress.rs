@@ -1,8 +1,9 @@
 //! Progress bars and Ctrl-C.
 //!
-//! Bars are drawn on standard error if it is a terminal; `--verbose` prints a line per finished stage. Ctrl-C sets a flag
-//! that the library checks between units of work and writers between blocks. When neither is active the program exits at
-//! once.
+//! Bars are drawn on standard error if it is a terminal and not with `--quiet`; `--verbose` prints a line per finished
+//! stage. Ctrl-C sets a flag that the library checks between units of work and writers check between blocks. If no
+//! stage is running, or at a second Ctrl-C, the program exits at once; while a file is written it exits only after the
+//! temporary file is removed.
 
 use std::collections::HashMap;
 use std::io::IsTerminal;

@@ -1,4 +1,5 @@
-//! The state of a run: verbosity, progress and cancellation, times, the thread pool and the memory limit.
+//! The state of a run: verbosity, progress and cancellation, times, the thread pool, the memory limit, and the members
+//! common to all JSON objects.
 
 use rpfcluster::thread_pool;
 use serde_json::{Map, Value};

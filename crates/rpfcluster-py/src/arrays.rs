@@ -1,7 +1,8 @@
-//! Results of the library as numpy arrays.
+//! Results of the library as numpy arrays: labels, CSR matrices, neighbour lists and leaf ids.
 //!
-//! A result can hold 10⁸ entries. Its buffers are filled with the GIL released and check for cancellation between
-//! chunks; under the GIL the finished vectors are only handed over, which costs no copy.
+//! A CSR matrix, neighbour list or table of leaf ids can hold 10⁸ entries. Its buffers are filled with the GIL
+//! released, checking for cancellation between chunks; under the GIL the finished vectors are only handed over to
+//! numpy, without a copy. Labels, one number per row, are converted under the GIL.
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
@@ -61,7 +62,7 @@ impl CsrBuffers {
         Ok(CsrBuffers { indices, values })
     }
 
-    /// The similarities of a counted kernel: the share of trees in which two rows have the same leaf.
+    /// The similarities of a counted kernel: the fraction of trees in which two rows have the same leaf.
     pub fn from_kernel(kernel: &SparseKernel, observer: &dyn Observer) -> Result<Self> {
         let trees = kernel.trees as f64;
         let values = convert(&kernel.counts, |c| f64::from(*c) / trees, observer)?;

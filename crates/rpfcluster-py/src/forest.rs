@@ -1,4 +1,8 @@
-//! The class `Forest`: a grown forest, its leaf ids, feature map, kernel and neighbours.
+//! The Python class `Forest` (PyO3): a grown forest.
+//!
+//! It returns leaf ids, the one-hot leaf feature map, the kernel (dense or CSR), neighbours by the kernel or re-ranked
+//! by exact Euclidean distance, and the paths from the root to the leaves of a tree, for training rows or new rows. It
+//! is serialised as a model file (a path, bytes or pickle).
 
 use numpy::{Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;

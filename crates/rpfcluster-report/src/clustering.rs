@@ -1,4 +1,4 @@
-//! What came out of a clustering, of rows or of a similarity matrix. The summary, the JSON object and the page are made
+//! The result of a clustering, of rows or of a similarity matrix. The summary, the JSON object and the page are made
 //! from this one type; the command and Python fill it.
 
 use std::sync::Arc;

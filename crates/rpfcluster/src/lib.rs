@@ -1,9 +1,10 @@
 //! Random projection forests, the similarity kernel they learn, and spectral clustering on that kernel.
 //!
-//! The crate implements "Similarity Kernel and Clustering via Random Projection Forests" (Yan, Gu, Xu and Qin). Two rows are
-//! similar when random cuts of the data seldom separate them: T random projection trees are grown, and the similarity of two
-//! rows is the share of trees in which they end in the same leaf, the *rpf-kernel*. It needs no distance, no bandwidth and no
-//! labels, and its factored form needs no matrix of all pairs. The same seed gives the same bits on any number of threads.
+//! The crate implements "Similarity Kernel and Clustering via Random Projection Forests" (Yan, Gu, Xu and Qin). Two
+//! rows are similar when random cuts of the data seldom separate them: T random projection trees are grown, and the
+//! similarity of two rows is the fraction of trees in which they end in the same leaf, the *rpf-kernel*. It needs no
+//! distance, no bandwidth and no labels, and its factored form needs no matrix of all pairs. The same seed gives the
+//! same bits on any number of threads.
 //!
 //! # Clustering
 //!
@@ -22,13 +23,14 @@
 //! // Rows that were not fitted.
 //! assert_eq!(fitted.predict(&Points::new(&[10.2, 10.1], 1, 2)?)?, [1]);
 //!
-//! // The similarity behind it: the share of trees in which two rows share a leaf.
+//! // The similarity behind it: the fraction of trees in which two rows share a leaf.
 //! assert!(fitted.leaves().pair(0, 3) > fitted.leaves().pair(0, 1));
 //! # Ok::<(), rpfcluster::Error>(())
 //! ```
 //!
-//! What you leave open is selected without labels: [`RpfCluster::max_k`] selects K, and affinity and leaf size are selected by
-//! a consensus of trial fits unless [`RpfCluster::tune`] is false. [`Fitted::evidence`] says what was selected and why.
+//! What you leave open is selected without labels: [`RpfCluster::max_k`] selects K, and affinity and leaf size are
+//! selected by a consensus of trial fits unless [`RpfCluster::tune`] is false. [`Fitted::evidence`] says what was
+//! selected and why.
 //!
 //! # The steps
 //!
@@ -58,14 +60,14 @@
 //!
 //! # Progress and cancellation
 //!
-//! The library neither prints nor handles signals. `points.observed(&observer)` passes an [`Observer`] along with the points;
-//! functions without points take it as an argument, [`Silent`] where nobody watches. Work that it cancels returns
-//! [`Error::Cancelled`].
+//! The library neither prints nor handles signals. `points.observed(&observer)` passes an [`Observer`] along with the
+//! points; functions without points take it as an argument, [`Silent`] where nobody watches. Work that it cancels
+//! returns [`Error::Cancelled`].
 //!
 //! # Stability
 //!
-//! Parameter structs have public fields and `Default`; write `..Default::default()`, and a new field does not break your code.
-//! They are not `#[non_exhaustive]`, because that would forbid this syntax. Enums of errors and results are.
+//! Parameter structs have public fields and `Default`; write `..Default::default()`, and a new field does not break
+//! your code. They are not `#[non_exhaustive]`, because that would forbid this syntax. Enums of errors and results are.
 //! Model files of every earlier version load.
 //!
 //! # Features

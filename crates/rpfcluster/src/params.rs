@@ -1,5 +1,5 @@
-//! The parameters of a clustering. `None` means that the value is selected from the data (see [`crate::select`]) or takes a
-//! fixed default.
+//! The parameters of a clustering, their validation, and the defaults that depend on the number of rows. `None` means
+//! that the value is selected from the data (see [`crate::select`]) or takes a fixed default.
 
 use crate::affinity::Diagonal;
 use crate::eigen::{Method, Solver, SpectralParams};

@@ -1,11 +1,15 @@
-//! Counter-based random numbers (Salmon et al., SC 2011) with the SplitMix64 mixer (Steele, Lea and Flood, OOPSLA 2014).
+//! Counter-based random numbers (Salmon et al., SC 2011) with the SplitMix64 mixer (Steele, Lea and Flood, OOPSLA
+//! 2014).
 //!
 //! The i-th number of a stream is a hash of the stream's key and i. The key names the purpose of the stream (a tree
 //! node by its path from the root, a k-means restart, a landmark), never the order of execution, so the numbers do not
 //! depend on the number of threads or machines.
 //!
-//! Normal deviates use the Box-Muller transform (1958) with a logarithm, sine and cosine deviates of multiplications,
-//! additions and one IEEE square root. No platform mathematics library is involved: the bits are the same everywhere.
+//! Normal deviates use the Box-Muller transform (1958). Its logarithm, sine and cosine are series evaluated with IEEE
+//! additions, multiplications and divisions and one IEEE square root; no platform mathematics library is involved, so
+//! results are bit-identical on every platform.
+//!
+//! [`sample_rows`] draws rows without replacement by bottom-k sampling: the rows with the smallest hashes.
 
 use crate::simd::dispatch;
 

@@ -1,4 +1,8 @@
-//! Readers: from a path or bytes to a [`Frame`]. Undoes gzip, determines the format and calls its module.
+//! Readers for tables, label files and similarity matrices.
+//!
+//! Files are decompressed if gzipped; the format comes from the caller, the file extension or the magic number, in this
+//! order, and the module of that format parses the bytes. The `_bytes` functions take bytes that are not gzipped.
+//! Tables become a [`Frame`].
 
 mod labels;
 mod mtx;

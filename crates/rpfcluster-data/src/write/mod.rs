@@ -1,4 +1,8 @@
-//! Writers. Each one writes to any [`Write`]; [`to_file`] replaces a file atomically.
+//! Writers for labels and numbers (CSV), a column appended to an input file, arrays (.npy) and CSR matrices (SciPy
+//! .npz, Matrix Market, Parquet).
+//!
+//! Each one writes to a [`Write`]; .npz also needs `Seek` and Parquet `Send`. [`to_file`] replaces a file atomically:
+//! it writes a temporary file in the same folder and renames it.
 
 mod column;
 mod matrix;

@@ -1,7 +1,7 @@
 //! The co-association matrix of several clusterings (Fred and Jain, Combining multiple clusterings using evidence
 //! accumulation, 2005).
 //!
-//! An entry is the share of clusterings that put two rows into the same cluster: the rpf-kernel with clusterings in
+//! An entry is the fraction of clusterings that put two rows into the same cluster: the rpf-kernel with clusterings in
 //! place of trees. Counts of at most T, a threshold and one table of `exp((s - 1) / beta2)` make the affinity a
 //! constant plus a sparse part. Counting costs n² T comparisons and O(n) memory per thread.
 

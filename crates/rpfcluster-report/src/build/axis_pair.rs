@@ -1,4 +1,5 @@
-//! Selects the two axes of the first scatter plot: those that separate the clusters best.
+//! Selects the two axes of the first scatter plot: the pair in which most points are nearest to the mean of their own
+//! cluster (nearest-centroid classification).
 
 use crate::model::Axis;
 

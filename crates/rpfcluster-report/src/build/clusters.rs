@@ -1,4 +1,5 @@
-//! A description of each cluster: its medoid, the columns that distinguish it, and histograms of their values.
+//! A description of each cluster: its medoid, the columns that distinguish it by the standardised mean difference from
+//! all other rows, histograms of their values, and the values of the medoids as typical rows.
 
 use super::short_name;
 use crate::clustering::Clustering;

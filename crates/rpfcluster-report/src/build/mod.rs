@@ -1,8 +1,11 @@
 //! Computes the content of a report from a clustering.
 //!
-//! `sample` selects the rows that are drawn, `clusters` describes the clusters, `silhouette` measures how well rows fit
-//! them, `partitions` computes other numbers of clusters, `points` collects axes and colours, `axis_pair` selects the first
-//! two axes, `summary` writes the first sentence.
+//! This file computes the eigenvalue spectrum (with some eigenvalues beyond K unless the table is large), the heat map
+//! of similarities, the least confident rows and the agreement with known classes, and assembles the [`Report`].
+//!
+//! `sample` selects the rows that are drawn, `clusters` describes the clusters, `silhouette` computes silhouettes from
+//! similarities, `partitions` computes partitions for other K, `points` collects the axes and colours of the scatter
+//! plot, `axis_pair` selects its first two axes, `summary` writes the first sentence.
 
 mod axis_pair;
 mod clusters;

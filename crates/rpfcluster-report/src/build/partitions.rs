@@ -1,7 +1,9 @@
-//! Partitions of the drawn rows into other numbers of clusters.
+//! Partitions of the drawn rows for other K, with silhouette and stability, in colours matched to the clusters of the
+//! run.
 //!
-//! A small table is clustered again on its own forest. For a large one a new forest is grown on the drawn rows: a leaf of
-//! thirty rows holds hardly two of a sample.
+//! A small table is clustered again on its own forest. For a large one a new forest is grown on the drawn rows, since a
+//! leaf of thirty rows holds hardly two of a sample. A similarity matrix is clustered again unless it is large; it has
+//! no stability.
 
 use rpfcluster::Setting;
 use rpfcluster::spectral::{self, EmbedOptions, SpectralParams};

@@ -1,5 +1,6 @@
-//! Selects the rows that are drawn. The page stays small for any number of rows, every cluster is represented, and all
-//! views draw the same rows, so that a row selected in one view can be marked in the others.
+//! Selects the rows that are drawn: evenly spaced in cluster order (systematic sampling), at least one per cluster, and
+//! the rows that tables refer to. The page stays small for any number of rows, and all views draw the same rows, so
+//! that a row selected in one view can be marked in the others.
 
 /// Rows drawn as points.
 pub const POINTS: usize = 3000;

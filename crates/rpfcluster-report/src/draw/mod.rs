@@ -1,4 +1,5 @@
-//! Shared by all pictures: colour-blind safe colours, number formatting, escaping, PNG and base64.
+//! Shared by all pictures: cluster colours (after Okabe and Ito), the viridis colour scale, number formatting, XML
+//! escaping, PNG and base64 encoding. `chart` draws the frame of a chart: axes, ticks and labels.
 
 mod chart;
 

@@ -1,4 +1,4 @@
-//! A grouped bar chart with error bars and a dashed baseline over each group.
+//! A grouped bar chart as SVG, with error bars and a dashed baseline over each group.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Eigenvalues as dots: those used are filled, and the gap after them is marked.
+//! The eigenvalue spectrum as a dot plot: the eigenvalues used are filled, and the gap after them is marked.
 
 use std::fmt::Write;
 

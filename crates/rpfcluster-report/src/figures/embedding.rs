@@ -1,4 +1,4 @@
-//! A scatter plot coloured by cluster or class, with a legend.
+//! A scatter plot as SVG, coloured by cluster or class, with a legend.
 
 use std::fmt::Write;
 

@@ -1,8 +1,8 @@
-//! Figures as files. Letters become outlines, so that a figure looks the same wherever it is opened: in an SVG, in a PNG
-//! of any width, in a PDF.
+//! Figures as files: SVG, PNG of any width, PDF. Text becomes outlines, so that a figure looks the same wherever it is
+//! opened.
 //!
-//! resvg reads the SVG, shapes the text and paints the PNG; the PDF is written from the paths that resvg made, some
-//! hundred lines with pdf-writer, since the ready-made converter (svg2pdf) stands still on an older resvg.
+//! resvg parses the SVG, shapes the text and renders the PNG. `pdf` writes the PDF from the paths of resvg with
+//! pdf-writer, since the existing converter (svg2pdf) requires an older resvg.
 
 mod pdf;
 

@@ -1,7 +1,7 @@
-//! A figure as a PDF of one page: the paths and pictures of an SVG tree, written down one after the other.
+//! A figure as a PDF of one page: the paths and images of an SVG tree, written in order.
 //!
-//! Our figures have plain colours, dashes and opacity, and PNG pictures of eight bits a channel; gradients, clips and
-//! filters, which they have not, are refused rather than drawn wrong.
+//! The figures use plain colours, dashes, opacity and PNG images of eight bits per channel. Gradients, clips and
+//! filters, which they do not use, are errors rather than drawn wrongly.
 
 use std::collections::BTreeMap;
 use std::io::Write;

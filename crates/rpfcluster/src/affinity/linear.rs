@@ -1,4 +1,5 @@
-//! `linear`: the rpf-kernel S = Z Zᵀ / T itself, factored. A product costs O(n T); only the leaf numbers are stored.
+//! `linear`: the rpf-kernel S = Z Zᵀ / T itself, factored. A product costs O(n T); only the leaf ids are stored. Its
+//! connected components are found by union-find over the leaves.
 
 use std::sync::Arc;
 

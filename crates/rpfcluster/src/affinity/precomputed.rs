@@ -1,4 +1,6 @@
-//! Precomputed similarity matrices. Every entry is checked, and an error names the entry (counted from 1).
+//! Precomputed similarity matrices, dense or CSR, as sparse affinities. Every entry is checked to be finite,
+//! non-negative and symmetric up to rounding, every row to have a positive entry; an error names the entry (counted
+//! from 1).
 
 use crate::error::{Error, Result};
 use crate::graph::{CANCEL_CHECK_ROWS, SparseAffinity, Weights, check_rows};

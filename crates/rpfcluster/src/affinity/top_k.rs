@@ -1,6 +1,7 @@
-//! `top-k`: the symmetric k-nearest-neighbour graph of the kernel, weighted by a power of the share of trees.
+//! `top-k`: the symmetric k-nearest-neighbour graph of the kernel, weighted by a power of the fraction of trees in
+//! which two points share a leaf.
 //!
-//! Two points have an edge when either is among the k strongest neighbours of the other. Costs O(n k log n).
+//! Two points have an edge when either is among the k nearest neighbours of the other (union). Costs O(n k log n).
 
 use super::transform::powers;
 use crate::error::Result;

@@ -1,4 +1,5 @@
-//! The scalar functions from a share of trees to a weight, each tabulated over the T + 1 possible counts.
+//! The scalar functions from a fraction of trees to a weight, the paper's exponential and the power of `top-k`, each
+//! tabulated over the T + 1 possible counts; and whether the diagonal is kept.
 
 use crate::error::{Result, parameter};
 

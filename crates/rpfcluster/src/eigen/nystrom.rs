@@ -1,11 +1,12 @@
-//! The Nyström approximation: eigenvectors from the similarities to m landmarks (Fowlkes, Belongie, Chung and Malik, PAMI
-//! 26(2), 2004, one-shot method).
+//! The Nyström approximation: eigenvectors from the similarities to m landmarks (Fowlkes, Belongie, Chung and Malik,
+//! PAMI 26(2), 2004, one-shot method).
 //!
-//! Let C be the n x m similarities to the landmarks and W its landmark rows. The matrix is approximated by `C W⁺ Cᵀ`; its
-//! row sums are `C W⁺ (Cᵀ 1)`, where `Cᵀ 1` are the degrees of the landmarks. After normalising C by both degrees,
-//! `W^-1/2 Cᵀ C W^-1/2 = U Λ Uᵀ` gives the orthonormal vectors `C W^-1/2 U Λ^-1/2`. Directions of W below a share of its
-//! largest eigenvalue are dropped. Exact when every point is a landmark and the similarity is positive semi-definite.
-//! O(n m²) time, O(n m) memory.
+//! Let C be the n × m matrix of similarities to the landmarks and W its m × m block of landmark rows. The similarity
+//! matrix is approximated by `C W⁺ Cᵀ`; its row sums are `C W⁺ (Cᵀ 1)`, where `Cᵀ 1` are the degrees of the landmarks.
+//! Every entry of C is divided by the square roots of the degrees of its row and its landmark; then
+//! `W^-1/2 Cᵀ C W^-1/2 = U Λ Uᵀ` gives the orthonormal vectors `C W^-1/2 U Λ^-1/2`. Eigenvectors of W whose
+//! eigenvalue is below a given fraction of the largest are discarded. Landmarks are a uniform sample of the rows. Exact
+//! when every point is a landmark and the similarity is positive semi-definite. O(n m²) time, O(n m) memory.
 
 use rayon::prelude::*;
 
@@ -78,7 +79,7 @@ pub(super) fn largest(
             ),
         });
     }
-    // F = V Λ^-1/2 of W on the kept directions: width x rank.
+    // F = V Λ^-1/2 of W on the kept eigenvectors: width x rank.
     let mut factor = vec![0.0; width * rank];
     for (row, from) in factor.chunks_exact_mut(rank).zip(vectors.chunks_exact(width)) {
         for (j, f) in row.iter_mut().enumerate() {
@@ -151,12 +152,12 @@ fn landmark_rows(table: &[f64], landmarks: &[u32]) -> Vec<f64> {
     landmarks.iter().flat_map(|l| table[*l as usize * width..][..width].iter().copied()).collect()
 }
 
-/// Whether a direction of W is kept.
+/// Whether an eigenvector of W is kept.
 fn kept(value: f64, largest: f64, rank_cut: f64) -> bool {
     value > 0.0 && value > rank_cut * largest
 }
 
-/// `V Λ⁻¹ Vᵀ x` over the kept directions.
+/// `V Λ⁻¹ Vᵀ x` over the kept eigenvectors.
 fn solve(values: &[f64], vectors: &[f64], rank_cut: f64, x: &[f64]) -> Vec<f64> {
     let m = values.len();
     let mut out = vec![0.0; m];

@@ -1,4 +1,5 @@
-//! Parameters of the spectral step: solver, accuracy, labelling method.
+//! Parameters of the spectral step, with validation: the solver (dense, block Krylov, Nyström, or automatic), its
+//! accuracy, and the labelling method (k-way k-means or recursive normalised cuts).
 
 use crate::error::{Result, parameter};
 
@@ -49,15 +50,16 @@ pub struct SpectralParams {
     pub guards: usize,
     /// Largest residual `|N u - λ u|` of a converged pair.
     pub tolerance: f64,
-    /// A pair also counts as converged when its residual is at most this share of the gap between the last wanted
-    /// eigenvalue and the next. It bounds the sine of the angle to the exact eigenspace (Davis and Kahan 1970). 0 disables
-    /// it.
+    /// A pair also counts as converged when its residual is at most this fraction of the gap between the last wanted
+    /// eigenvalue and the next. It bounds the sine of the angle to the exact eigenspace (Davis and Kahan 1970). 0
+    /// disables it.
     pub angle: f64,
     /// Largest number of products of the block solver.
     pub max_iterations: usize,
     /// Landmarks of the Nyström approximation; n or more make it exact for a positive semi-definite similarity.
     pub landmarks: usize,
-    /// Nyström drops directions below this share of the largest eigenvalue of the landmarks' similarities.
+    /// Nyström discards eigenvectors of the landmarks' similarities whose eigenvalue is below this fraction of the
+    /// largest.
     pub rank_cut: f64,
     /// Restarts of k-means.
     pub restarts: usize,

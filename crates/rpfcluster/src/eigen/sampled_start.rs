@@ -1,8 +1,9 @@
-//! Start vectors for the kernel S of many rows: the eigenvectors of a sample of rows, extended to all by Nyström's formula.
+//! Start vectors for the kernel S of many rows: the eigenvectors of a sample of rows, extended to all rows by the
+//! Nyström formula.
 //!
-//! S is the same function of two points for any set of rows, so a hashed sample of rows in the same leaves has nearly the
-//! same eigenvectors. A product with the sample costs its share of a product with S, and half a product with S extends the
-//! vectors to every row.
+//! S is the same function of two points for any set of rows, so a hashed sample of rows in the same leaves has nearly
+//! the same eigenvectors. A product with the sample costs the sampled fraction of a product with S, and half a
+//! product with S extends the vectors to every row.
 
 use std::sync::Arc;
 

@@ -1,4 +1,6 @@
-//! A fixed sign convention for eigenvectors, which makes runs comparable.
+//! The sign convention of eigenvectors: the entry of largest absolute value is positive, so that runs are comparable.
+//!
+//! Entries within 1e-9 of the largest, relative, count as equal; the one in the lowest row decides.
 
 /// Makes the entry of largest absolute value positive in each of the `m` columns of a row-major block. Among equals (up
 /// to 1e-9 relative) the lowest row decides.

@@ -1,8 +1,10 @@
-//! Dense linear algebra on tall-skinny blocks: n rows, a few dozen columns, row-major.
+//! Dense linear algebra on tall-skinny blocks (n rows, a few dozen columns, row-major): Gram matrices, rotation by a
+//! small matrix, subtraction of a projection, row scaling, column sums and copies between strides.
 //!
 //! The eigen-solvers spend their time here and in products with the affinity. Rows are processed in chunks of a fixed
-//! size, and partial sums are added in the order of the chunks, so the bits do not depend on the number of threads. Within
-//! a chunk, register tiles of 4 x 4 sums run over rows that stay in the cache. Long operations check for cancellation.
+//! size, and partial sums are added in the order of the chunks, so the bits do not depend on the number of threads.
+//! Within a chunk, register tiles of 4 x 4 sums run over rows that stay in the cache. Long operations check for
+//! cancellation.
 
 use rayon::prelude::*;
 

@@ -1,6 +1,7 @@
 //! Random projection forests, Algorithm 1 of the paper: T random projection trees over the same rows.
 //!
-//! A tree is a function of data, parameters, seed and tree number; threads and instruction set do not change a bit.
+//! [`Forest`] grows trees in parallel, alone or in batches, routes rows to leaves and lists the paths of a tree. A tree
+//! is a function of data, parameters, seed and tree number; threads and instruction set do not change a bit.
 //!
 //! `params` holds the parameters, `split` draws directions and cuts, `grow` grows a tree, `tree_batch` the upper levels
 //! of several, `tree` stores a tree, `route` sends rows down a tree, `leaf_ids` holds the result, `codec` writes model

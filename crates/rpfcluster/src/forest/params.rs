@@ -1,4 +1,4 @@
-//! Parameters of a forest. The defaults are the values of the paper.
+//! Parameters of a forest (Algorithm 1 of the paper), with validation. The defaults are the values of the paper.
 
 use crate::error::{Error, Result, parameter};
 

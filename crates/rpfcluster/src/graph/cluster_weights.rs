@@ -1,6 +1,10 @@
-//! Sums of similarities within and between the clusters of a partition: the k x k quotient of a graph.
+//! Sums of similarities and of squared similarities within and between the clusters of a partition (the k × k quotient
+//! graph), and the merging of two clusters. `label/refine` measures separation by the former and merges by average
+//! linkage of the latter.
 //!
-//! One pass over the stored pairs; O(k²) memory for each chunk of rows.
+//! The similarity of two points is the fraction of trees in which they share a leaf, whatever the power of the edge
+//! weights; in a graph without shared-leaf counts it is the weight. One pass over the stored pairs; O(k²) memory for
+//! each chunk of rows. The sums do not depend on the number of threads.
 
 use rayon::prelude::*;
 
@@ -46,7 +50,7 @@ pub(crate) struct ClusterMoments {
 
 impl SparseAffinity {
     /// Sums the similarities of the stored pairs between the `k` clusters of `labels`. The similarity of a counted pair
-    /// is its share of trees, whatever power the weights have; of any other pair it is the weight.
+    /// is its fraction of trees, whatever power the weights have; of any other pair it is the weight.
     pub(crate) fn cluster_moments(
         &self,
         labels: &[u32],

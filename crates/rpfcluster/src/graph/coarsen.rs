@@ -72,7 +72,7 @@ impl SparseAffinity {
         Ok(Aggregation { graph, aggregates })
     }
 
-    /// The diagonal of the random walk: the share of each point's weight that it has with itself.
+    /// The diagonal of the random walk: the fraction of each point's weight that it has with itself.
     pub(crate) fn diagonal_shares(&self) -> Vec<f64> {
         (0..self.indptr.len() - 1)
             .into_par_iter()

@@ -1,8 +1,9 @@
-//! Connected components of a graph, and merging them when there are more components than clusters.
+//! Connected components of a graph by depth-first search, O(n + edges), and their merging when there are more
+//! components than clusters: by single linkage, or into the largest one.
 //!
 //! The spectrum of a disconnected graph is the union of the spectra of its components, with eigenvalue 1 once for each
 //! (von Luxburg 2007, Proposition 4). The spectral step therefore separates the components before it calls an
-//! eigen-solver. Depth-first search: O(n + edges).
+//! eigen-solver.
 
 use crate::error::Result;
 

@@ -1,4 +1,4 @@
-//! The thresholded kernel: all pairs with S_ij of at least a threshold, as CSR matrix of shared-leaf counts.
+//! The thresholded kernel: all pairs with S_ij of at least a threshold, as a CSR matrix of shared-leaf counts.
 //!
 //! Exact: the threshold is compared as the fraction count / T. 6 bytes per pair kept.
 

@@ -1,7 +1,9 @@
-//! Labels from a spectral embedding.
+//! Labels from a spectral embedding; [`cluster`] embeds and labels in one call.
 //!
-//! [`Method::Kway`] (Ng, Jordan and Weiss 2002) is the default: it uses all K eigenvectors at once and errs less often with
-//! more than two clusters. [`Method::Ncut`] is the paper's recursive bipartition (Shi and Malik 2000).
+//! [`Method::Kway`] (Ng, Jordan and Weiss 2002) is the default: it uses all K eigenvectors at once and errs less often
+//! with more than two clusters. [`Method::Ncut`] is the paper's recursive bipartition (Shi and Malik 2000). More
+//! clusters than distinct rows of the affinity are an error. `refine` improves the k-way labels of neighbour graphs in
+//! the pipeline.
 
 mod kway;
 mod ncut;

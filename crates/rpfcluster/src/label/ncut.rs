@@ -1,8 +1,9 @@
-//! Recursive bipartition by normalised cuts (Shi and Malik, PAMI 22(8), 2000; Algorithm 3 of the paper).
+//! Recursive bipartition by normalised cuts (Shi and Malik, PAMI 22(8), 2000; Algorithm 3 of the paper), and the Ncut
+//! value of a partition.
 //!
-//! `Ncut(parts) = Σ cut(part, rest) / volume(part)`. A part is split by the sign of its second eigenvector; the part whose
-//! split has the smallest Ncut value is split next, until there are K parts. A disconnected part is split between its
-//! components, with Ncut value 0.
+//! `Ncut(parts) = Σ cut(part, rest) / volume(part)`. A part is split by the sign of its second eigenvector; the part
+//! whose split has the smallest Ncut value is split next, until there are K parts. A disconnected part is split between
+//! its components, with Ncut value 0.
 
 use crate::affinity::Affinity;
 use crate::eigen::{Embedding, NormalizedAffinity, Solution, SpectralParams, StartVectors, largest};

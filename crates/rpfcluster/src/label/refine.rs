@@ -1,5 +1,5 @@
-//! Over-segmentation and merging: clusters that are not well separated are cut again into more segments, which merge by
-//! average linkage; the better separated partition is kept.
+//! Over-segmentation and merging on neighbour graphs: clusters that are not well separated are cut again into more
+//! segments, which merge by average linkage of squared similarities; the better separated partition is kept.
 //!
 //! The normalised cut weighs clusters by volume. On S^power, where dense regions have many times the weight of others, it
 //! may halve a dense cluster, or spend one of the K clusters on a few outliers in the same shallow leaves, rather than

@@ -1,4 +1,5 @@
-//! Contingency table: the number of rows of each (cluster, class) pair.
+//! The contingency table of two labellings: the number of rows of each (cluster, class) pair, stored as non-zero cells
+//! and margins. O(n) time.
 
 use std::collections::HashMap;
 

@@ -1,7 +1,7 @@
-//! Confidence of each row: of the rows it shares a leaf with, over all trees, the share that is in its cluster.
+//! Confidence of each row: of the rows it shares a leaf with, over all trees, the fraction that is in its cluster.
 //!
-//! 1 deep inside a cluster, about 1/2 on the border of two, low for an outlier. It is the weighted k-nearest-neighbour vote
-//! of the kernel S for the row's own label. Costs one pass over the leaves per tree.
+//! 1 deep inside a cluster, about 1/2 on the border of two, low for an outlier. It is the weighted k-nearest-neighbour
+//! vote of the kernel S for the row's own label. Costs one pass over the leaves per tree.
 
 use rayon::prelude::*;
 

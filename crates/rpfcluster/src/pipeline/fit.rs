@@ -1,7 +1,9 @@
 //! From the leaves of a forest to labels: LeafMatrix → affinity → eigenvectors → labels.
 //!
-//! Every fit, trial and half-forest fit runs through [`spectral_labels`]. Rows that share their leaf in every tree get one
-//! label.
+//! Every fit, trial and half-forest fit runs through [`spectral_labels`]. Surplus connected components merge by their
+//! similarity in the unpruned kernel, large graphs are embedded in the leaf order of a tree (neighbours are then close
+//! in memory), the labels of neighbour graphs are refined, and rows that share their leaf in every tree get one label.
+//! [`check_distinct`] rejects a K above the number of distinct rows.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,4 +1,7 @@
-//! The memory a fit needs at its peak, computed before it starts. A test compares the formula with measured peaks.
+//! Estimates the peak memory of a fit before it starts, and rejects a fit above `memory_limit` with a remedy.
+//!
+//! The estimate is a closed formula in the shape of the table, the parameters and the number of threads;
+//! tests/memory.rs compares it with measured peaks.
 
 use crate::error::{Error, Result};
 use crate::forest::QUANTIZED_COLUMNS;

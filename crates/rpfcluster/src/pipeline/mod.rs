@@ -1,8 +1,13 @@
 //! The whole fit: Points → Forest → LeafMatrix → affinity → eigenvectors → labels.
 //!
-//! `fit` is the chain from leaves to labels, `trials` runs it for several settings, `fitted` is the result with `predict`,
-//! `refit` fits other settings on the same forest, `partitions` gives the partitions for several K, `confidence` the
-//! confidence of each row, `memory` the memory formula, `codec` the sections of a model file.
+//! Parameters left open are selected first: K, the number of trees, and affinity and min_node by trial fits on the
+//! forest (for large tables on a sample of rows with a forest of its own). [`Evidence`] records what was selected and
+//! why.
+//!
+//! `memory` estimates the peak memory, `trials` fits several settings on one forest, `fit` is the chain from leaves to
+//! labels, `fitted` holds the result, `confidence` computes the confidence of each row, `predict` labels new rows,
+//! `refit` fits other settings on the same forest, `partitions` computes partitions for several K, `codec` serialises
+//! and deserialises a fitted model.
 
 #[cfg(feature = "serde")]
 mod codec;

@@ -1,4 +1,5 @@
-//! The grid of settings that are tried. A parameter the user gave has one value.
+//! The grid of settings that are tried: affinity, its parameters and min_node. A parameter the user gave has one value;
+//! `paper` is tried unasked on small tables only.
 
 use crate::affinity::Diagonal;
 use crate::params::{AffinityKind, AffinityParams, RpfCluster, Setting, linear_min_node};

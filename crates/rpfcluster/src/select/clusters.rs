@@ -4,7 +4,7 @@
 //! next. A single unimodal cloud has such factors too (2 for a round one, 4 for an elongated one), so each factor is divided
 //! by its mean in reference samples: normal data with the covariance of the table (the idea of the gap statistic,
 //! Tibshirani, Walther and Hastie 2001). K must exceed the reference, and the partitions of the two halves of the forest must
-//! agree.
+//! agree. Large tables are sampled, wide ones replaced by random projections (Johnson and Lindenstrauss).
 
 use std::sync::Arc;
 

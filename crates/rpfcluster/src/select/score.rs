@@ -1,4 +1,9 @@
-//! Consensus of the candidate settings: trial partitions, their agreement, and the choice.
+//! Consensus of the candidate settings: trial partitions, their agreement (root mean square of the adjusted Rand
+//! index), and the choice.
+//!
+//! Below consensus, partitions in which few clusters hold nearly all rows are weighted down by their effective number
+//! of clusters (the exponential of the entropy of the sizes). Where the partition with the highest agreement is not
+//! stable between two halves of the forest, stability decides.
 
 use std::ops::Range;
 

@@ -1,4 +1,5 @@
-//! Routing of narrow rows down a grown tree by quantized dot products.
+//! Routing of rows of at most 2046 columns (`grid::MAX_COLUMNS`) down a grown tree by 16-bit quantized dot products
+//! (filter and refine).
 //!
 //! Rows within the error bound of a cut are projected exactly, so every row reaches the leaf of exact routing. Only row
 //! ids are moved.
