@@ -1,4 +1,4 @@
-//! The whole walk: labels, predict, transform, model files, what is chosen and what is refused.
+//! The pipeline from points to labels: prediction, models, selection, confidence, errors.
 
 use rpfcluster::affinity::Diagonal;
 use rpfcluster::metrics::Scores;
@@ -235,7 +235,7 @@ fn separated_clusters_give_their_number() {
     assert!((0.0..=1.0).contains(&evidence.sure));
 }
 
-/// A wide table is looked at through random projections, laid out or not.
+/// K of a wide table is selected on random projections, from dense and from sparse rows.
 #[test]
 fn wide_tables_give_the_same_k_dense_and_sparse() {
     let (n, d) = (240, 5000);
