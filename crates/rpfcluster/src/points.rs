@@ -37,6 +37,20 @@ pub trait Real:
     fn to_f64(self) -> f64;
     /// Neither NaN nor infinite.
     fn is_finite(self) -> bool;
+    /// The points with their precision as a value instead of a type.
+    #[doc(hidden)]
+    fn any(points: Points<'_, Self>) -> AnyPoints<'_>;
+}
+
+/// Points of either precision. A function that takes them is compiled once, in this crate; one that takes `Points<R>` is
+/// compiled again in every crate that calls it.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy)]
+pub enum AnyPoints<'a> {
+    /// 32 bits.
+    F32(Points<'a, f32>),
+    /// 64 bits.
+    F64(Points<'a, f64>),
 }
 
 mod private {
@@ -58,6 +72,9 @@ impl Real for f32 {
     fn is_finite(self) -> bool {
         f32::is_finite(self)
     }
+    fn any(points: Points<'_, f32>) -> AnyPoints<'_> {
+        AnyPoints::F32(points)
+    }
 }
 
 impl Real for f64 {
@@ -72,6 +89,9 @@ impl Real for f64 {
     }
     fn is_finite(self) -> bool {
         f64::is_finite(self)
+    }
+    fn any(points: Points<'_, f64>) -> AnyPoints<'_> {
+        AnyPoints::F64(points)
     }
 }
 

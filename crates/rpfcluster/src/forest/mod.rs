@@ -30,7 +30,7 @@ pub(crate) use tree::Tree;
 
 use crate::error::{Error, Result};
 use crate::observe::{Observed, Observer, Stage, StageGuard, check};
-use crate::points::{Precision, Real, check_shape};
+use crate::points::{AnyPoints, Points, Precision, Real, check_shape};
 use projection::fixed_order::{self, RowStorage};
 use quantized::{grid, partition as quantized_partition};
 
@@ -60,11 +60,26 @@ impl Forest {
     /// Grows a forest in the current thread pool.
     pub fn grow<'a, R: Real>(points: impl Into<Observed<'a, R>>, params: &ForestParams) -> Result<Self> {
         let Observed { points, observer } = points.into();
+        Self::grow_any(R::any(points), params, observer)
+    }
+
+    fn grow_any(points: AnyPoints<'_>, params: &ForestParams, observer: &dyn Observer) -> Result<Self> {
+        match points {
+            AnyPoints::F32(points) => Self::grow_points(&points, params, observer),
+            AnyPoints::F64(points) => Self::grow_points(&points, params, observer),
+        }
+    }
+
+    fn grow_points<R: Real>(
+        points: &Points<R>,
+        params: &ForestParams,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
         params.validate()?;
         let (n, d) = (points.n(), points.d());
         let exponent = split::scale_exponent(points.largest());
         let mut job =
-            grow::Job { rows: RowStorage::new(&points), quantized: None, n, d, params, exponent, observer };
+            grow::Job { rows: RowStorage::new(points), quantized: None, n, d, params, exponent, observer };
         let limit = tree_batch::node_limit(&job);
         // A sparse direction is projected faster than it is quantized.
         let is_sparse = params.direction == Direction::Sparse && d >= fixed_order::LANES;
@@ -180,11 +195,22 @@ impl Forest {
             return Err(Error::Columns { got: points.d(), expected: self.d });
         }
         if R::PRECISION == self.precision {
-            return self.route_rows(&RowStorage::new(&points), points.n(), observer);
+            return self.route_any(R::any(points), observer);
         }
         match self.precision {
-            Precision::F32 => points.in_width::<f32, _>(|same| self.route(same.observed(observer)))?,
-            Precision::F64 => points.in_width::<f64, _>(|same| self.route(same.observed(observer)))?,
+            Precision::F32 => {
+                points.in_width::<f32, _>(|same| self.route_any(AnyPoints::F32(*same), observer))?
+            }
+            Precision::F64 => {
+                points.in_width::<f64, _>(|same| self.route_any(AnyPoints::F64(*same), observer))?
+            }
+        }
+    }
+
+    fn route_any(&self, points: AnyPoints<'_>, observer: &dyn Observer) -> Result<LeafIds> {
+        match points {
+            AnyPoints::F32(points) => self.route_rows(&RowStorage::new(&points), points.n(), observer),
+            AnyPoints::F64(points) => self.route_rows(&RowStorage::new(&points), points.n(), observer),
         }
     }
 

@@ -31,7 +31,7 @@ use crate::error::Result;
 use crate::forest::Forest;
 use crate::observe::{Observed, Observer, Quiet};
 use crate::params::{AffinityParams, RpfCluster, Setting, linear_min_node};
-use crate::points::{Points, Real};
+use crate::points::{AnyPoints, Points, Real};
 use crate::random::sample_rows;
 use crate::select::{self, Choice, KChoice, TreesChoice};
 use crate::thread_pool::in_pool;
@@ -45,10 +45,18 @@ impl RpfCluster {
         let Observed { points, observer } = points.into();
         self.validate()?;
         memory::check(self, points.n(), points.d(), size_of::<R>())?;
-        in_pool(self.threads, || self.fit_in_pool(&points, observer))?
+        let points = R::any(points);
+        in_pool(self.threads, || self.fit_any(points, observer))?
     }
 
-    fn fit_in_pool<R: Real>(&self, points: &Points<R>, observer: &dyn Observer) -> Result<Fitted> {
+    fn fit_any(&self, points: AnyPoints<'_>, observer: &dyn Observer) -> Result<Fitted> {
+        match points {
+            AnyPoints::F32(points) => self.fit_points(&points, observer),
+            AnyPoints::F64(points) => self.fit_points(&points, observer),
+        }
+    }
+
+    fn fit_points<R: Real>(&self, points: &Points<R>, observer: &dyn Observer) -> Result<Fitted> {
         let mut seconds = Seconds::default();
         let mut evidence = Evidence::default();
         let mut params = self.clone();
