@@ -1,9 +1,11 @@
 //! Progress bars and Ctrl-C.
 //!
 //! Bars are drawn on standard error if it is a terminal and not with `--quiet`; `--verbose` prints a line per finished
-//! stage. Ctrl-C sets a flag that the library checks between units of work and writers check between blocks. If no
-//! stage is running, or at a second Ctrl-C, the program exits at once; while a file is written it exits only after the
-//! temporary file is removed.
+//! stage. `Steps` is one bar with the time left for a run of many steps (`rpf reproduce`).
+//!
+//! Ctrl-C sets a flag that the library checks between units of work and writers check between blocks. If no stage is
+//! running, or at a second Ctrl-C, the program exits at once; while a file is written it exits only after the temporary
+//! file is removed.
 
 use std::collections::HashMap;
 use std::io::IsTerminal;

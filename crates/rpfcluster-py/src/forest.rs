@@ -1,8 +1,8 @@
-//! The Python class `Forest` (PyO3): a grown forest.
+//! The Python class `Forest` (PyO3): grows a forest on a table and answers questions about it.
 //!
-//! It returns leaf ids, the one-hot leaf feature map, the kernel (dense or CSR), neighbours by the kernel or re-ranked
-//! by exact Euclidean distance, and the paths from the root to the leaves of a tree, for training rows or new rows. It
-//! is serialised as a model file (a path, bytes or pickle).
+//! Leaf ids, the one-hot leaf feature map, the kernel (dense or CSR), neighbours by the kernel or re-ranked
+//! by exact Euclidean distance, for training rows or new rows; the paths from the root to the leaves of a tree. It is
+//! serialised as a model file (a path, bytes or pickle).
 
 use numpy::{Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;

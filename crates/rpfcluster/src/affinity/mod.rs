@@ -1,8 +1,9 @@
-//! The similarity that is clustered: the factored kernel, a sparse graph, or an operator of the caller.
+//! The similarity that is clustered: the factored kernel, a sparse graph, or a user-supplied operator.
 //!
-//! Every affinity is symmetric and non-negative. [`SimilarityOperator`] has what every solver needs: degrees, products with
-//! a block of vectors, single columns, submatrices. [`Affinity`] says which similarity it is, so that a solver can match
-//! on it: a graph has an aggregation hierarchy, the kernel has the leaves of its trees.
+//! Every affinity is symmetric and non-negative. [`SimilarityOperator`] provides what every solver needs: degrees, products
+//! with a block of vectors, single columns, submatrices, connected components, the constant part and a bound of the
+//! spectrum. [`Affinity`] is an enum over the three kinds, so that solvers can exploit their structure: aggregation
+//! hierarchies of graphs, tree leaves of the kernel.
 
 mod linear;
 mod paper;
