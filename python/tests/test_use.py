@@ -146,8 +146,12 @@ def test_verbose_shows_the_stages(with_tqdm, monkeypatch):
     shown = io.StringIO()
     monkeypatch.setattr(sys, "stderr", shown)
     RPFCluster(3, n_estimators=20, random_state=0, verbose=1).fit(X)
-    for stage in ("growing trees", "counting pairs", "eigenvectors"):
+    # The final fit takes over the neighbour lists of the winning trial, so it counts no pairs.
+    for stage in ("growing trees", "trying settings", "eigenvectors", "labelling"):
         assert stage in shown.getvalue()
+    assert "counting pairs" not in shown.getvalue()
+    RPFCluster(3, n_estimators=20, affinity="top-k", n_neighbors=10, power=2, random_state=0, verbose=1).fit(X)
+    assert "counting pairs" in shown.getvalue()
 
 
 def test_metrics_equal_those_of_scikit_learn():
