@@ -30,22 +30,16 @@ await tab.close();
 ({ tab } = await open(light, sweep.url));
 await part(tab, "sweep", "report-sweep");
 if (process.argv[3]) {
-  // A second argument adds the whole page and its printed form.
+  // A second argument adds the whole page, on a phone too, and its printed form.
   ({ tab } = await open(light, iris.url));
   await shot(tab, "whole", { fullPage: true });
   await tab.pdf({ path: join(folder, "print.pdf"), format: "A4", margin: { top: "1cm", bottom: "1cm", left: "1cm", right: "1cm" } });
 }
 await light.close();
 
-const dark = await browser({ colorScheme: "dark", viewport: { width: 1180, height: 860 } });
-({ tab } = await open(dark, iris.url));
-await tab.evaluate(() => window.scrollTo({ top: document.getElementById("embedding").offsetTop - 30, behavior: "instant" }));
-await settled(tab);
-await shot(tab, "report-dark");
-await dark.close();
-
-const phone = await browser({ colorScheme: "light", viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true, deviceScaleFactor: 1 });
-({ tab } = await open(phone, iris.url));
-await shot(tab, "report-phone");
-if (process.argv[3]) await shot(tab, "whole-phone", { fullPage: true });
-await phone.close();
+if (process.argv[3]) {
+  const phone = await browser({ colorScheme: "light", viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true, deviceScaleFactor: 1 });
+  ({ tab } = await open(phone, iris.url));
+  await shot(tab, "whole-phone", { fullPage: true });
+  await phone.close();
+}
