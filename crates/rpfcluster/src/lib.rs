@@ -1,10 +1,10 @@
 //! Random projection forests, the similarity kernel they learn, and spectral clustering on that kernel.
 //!
-//! The crate implements "Similarity Kernel and Clustering via Random Projection Forests" (Yan, Gu, Xu and Qin). Two
-//! rows are similar when random cuts of the data seldom separate them: T random projection trees are grown, and the
-//! similarity of two rows is the fraction of trees in which they end in the same leaf, the *rpf-kernel*. It needs no
-//! distance, no bandwidth and no labels, and its factored form needs no matrix of all pairs. The same seed gives the
-//! same bits on any number of threads.
+//! The crate implements "Similarity Kernel and Clustering via Random Projection Forests" (Yan, Gu, Xu and Qin, 2019,
+//! arXiv:1908.10506), "the paper" below. Two rows are similar when random cuts of the data seldom separate them: T
+//! random projection trees are grown, and the similarity of two rows is the fraction of trees in which they end in the
+//! same leaf, the *rpf-kernel*. It needs no distance, no bandwidth and no labels, and its factored form needs no matrix
+//! of all pairs. The same seed gives the same bits on any number of threads.
 //!
 //! # Clustering
 //!
@@ -76,6 +76,9 @@
 //! ([`Fitted::save`], [`Forest::save`]).
 
 pub mod affinity;
+#[cfg(feature = "serde")]
+#[doc(hidden)]
+pub mod atomic_file;
 mod eigen;
 mod error;
 mod forest;

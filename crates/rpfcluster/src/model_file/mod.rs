@@ -1,12 +1,14 @@
 //! The model file: a container of named sections with checksums. Each owner encodes its own sections.
 //!
-//! Layout (little-endian, docs/reference/model-format.md): a 64-byte header, a table of sections, then the sections, each
-//! beginning at a multiple of 64 bytes so that arrays can be mapped into memory as they are. Header, table and every
-//! section have a CRC-32. A file is refused with one sentence when it is cut short, altered or of a newer version.
+//! Layout (little-endian, docs/reference/model-format.md): a 64-byte header, a table of sections, then the sections,
+//! each beginning at a multiple of 64 bytes so that arrays can be mapped into memory as they are. A CRC-32 (IEEE 802.3)
+//! covers header and table, and another one each section. A file that is cut short, altered or of a newer version is
+//! rejected with one sentence. Writing reads the data twice, first for the checksums, and copies them block by block.
 
 use std::io::{Read, Write};
 use std::path::Path;
 
+use crate::atomic_file;
 use crate::error::{Error, Result};
 use crate::observe::{Observer, check};
 
@@ -14,12 +16,16 @@ use crate::observe::{Observer, check};
 pub const MAGIC: [u8; 8] = *b"RPFMODEL";
 /// The newest version this library writes and reads.
 pub const VERSION: u32 = 1;
+/// Alignment of the sections in bytes: a cache line, which suits every element type.
 const ALIGN: usize = 64;
+/// Bytes of the header; 28 are used, the rest are zeros.
 const HEADER: usize = 64;
+/// Bytes of an entry of the table: name, offset, length, checksum and four zeros.
 const ENTRY: usize = 32;
-/// Bytes read or written between two checks for cancellation.
+/// Bytes read, or passed to a checksum, between two checks for cancellation: milliseconds even on a slow disk.
 const CHUNK: usize = 1 << 20;
-/// Bytes written between two syncs to disk. A single sync at the end of a large model could not be cancelled.
+/// Bytes written between two syncs to disk: less than a second on a disk. A single sync at the end of a large model
+/// could not be cancelled.
 const SYNCED: usize = 1 << 26;
 
 /// A part of a section, borrowed from where it lives.
@@ -149,46 +155,40 @@ impl<'a> Sections<'a> {
         Ok(())
     }
 
-    /// Writes the file atomically: a temporary file beside it, then a rename. A device or a pipe is written to directly.
-    /// A cancelled or failed write leaves the old file in place.
+    /// Writes the file atomically. A cancelled or failed write leaves the old file in place; a device or a pipe is
+    /// written directly.
     pub fn save(&self, path: &Path, observer: &dyn Observer) -> Result<()> {
         let failed = |e: std::io::Error| Error::System {
             what: format!("writing {}", path.display()),
             problem: e.to_string(),
         };
-        if std::fs::metadata(path).is_ok_and(|m| !m.is_file()) {
-            let opened = std::fs::OpenOptions::new().write(true).open(path);
-            return self.write(&mut opened.map_err(failed)?, observer);
-        }
-        let mut name = path.file_name().unwrap_or_default().to_os_string();
-        name.push(format!(".{}.tmp", std::process::id()));
-        let temporary = path.with_file_name(name);
-        let written = (|| {
-            let file = Synced { file: std::fs::File::create(&temporary)?, since: 0 };
-            let mut out = std::io::BufWriter::with_capacity(CHUNK, file);
+        let written = atomic_file::replace(path, |file| {
+            let disk = file.metadata()?.is_file();
+            let synced = Synced { file, since: 0, disk };
+            let mut out = std::io::BufWriter::with_capacity(CHUNK, synced);
             self.write_checked(&mut out, observer)?;
-            out.into_inner().map_err(|e| e.into_error())?.file.sync_all()?;
-            std::fs::rename(&temporary, path)
-        })();
+            let file = out.into_inner().map_err(|e| e.into_error())?.file;
+            if disk { file.sync_all() } else { Ok(()) }
+        });
         if written.is_err() {
-            let _ = std::fs::remove_file(&temporary);
             check(observer)?;
         }
         written.map_err(failed)
     }
 }
 
-/// A file that is synced to disk as it grows.
-struct Synced {
-    file: std::fs::File,
+/// A file that is synced to disk as it grows; a device or a pipe is not.
+struct Synced<'a> {
+    file: &'a mut std::fs::File,
     since: usize,
+    disk: bool,
 }
 
-impl Write for Synced {
+impl Write for Synced<'_> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         let written = self.file.write(bytes)?;
         self.since += written;
-        if self.since >= SYNCED {
+        if self.disk && self.since >= SYNCED {
             self.since = 0;
             self.file.sync_data()?;
         }
