@@ -20,7 +20,6 @@ def test_njw_separates_two_moons(parameters):
     assert model.eigenvalues_.shape == (2,)
     assert model.eigenvalues_[0] == pytest.approx(1)
     assert model.n_landmarks_ is None
-    assert model.distortion_ >= 0
     assert (model.sigma_ is None) == ("bandwidth" not in parameters)
     if parameters.get("bandwidth") == 0.1:
         assert model.sigma_ == 0.1
@@ -44,9 +43,7 @@ def test_cluster_forests_ignore_noise_features():
     assert rho_c(model.labels_, truth) > 0.98
     assert model.beta2_ > 0
     assert model.kappas_.shape == (40,)
-    first = np.concatenate([features[:1] for features in model.estimators_features_])
     assert len(model.estimators_features_) == 40
-    assert set(first.tolist()) <= set(range(10))
     # The pursuit with the lowest kappa selects an informative feature.
     assert {0, 1} & set(model.estimators_features_[int(model.kappas_.argmin())].tolist())
     assert ClusterForests(3, n_estimators=10, beta2=0.4, random_state=0).fit(rows).beta2_ == 0.4
@@ -59,7 +56,8 @@ def test_rivals_accept_frames_and_do_not_depend_on_thread_count(rival):
     assert one.n_features_in_ == 4
     labels = one.labels_.copy()
     assert (rival.set_params(n_jobs=3).fit_predict(X) == labels).all()
-    assert (rival.set_params(random_state=np.random.default_rng(1)).fit_predict(X.astype(np.float32)) >= 0).all()
+    rounded = rival.set_params(random_state=np.random.default_rng(1)).fit_predict(X.astype(np.float32))
+    assert set(rounded.tolist()) == {0, 1, 2}
     with pytest.raises(TypeError, match=r"[Ss]parse"):
         rival.fit(sparse.csr_matrix(X))
 

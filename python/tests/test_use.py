@@ -248,7 +248,7 @@ def test_recut_gives_the_labels_of_a_new_fit():
         ({"colour": "red"}, "colour"),
     ],
 )
-def test_recut_refuses_parameters_of_the_forest(wrong, message):
+def test_recut_refuses_impossible_parameters(wrong, message):
     with pytest.raises(ValueError, match=message):
         FITTED[0].recut(**wrong)
 

@@ -1,4 +1,4 @@
-//! The experiments: compare, sweep, reproduce.
+//! `rpf compare`, `rpf sweep` and `rpf reproduce`: results, refused options, and resumption of a run.
 
 #![allow(clippy::print_stderr, reason = "a test that cannot run says so")]
 

@@ -1,4 +1,4 @@
-//! `rpf plot`: every kind from every file that has what it needs, in all three formats, and one sentence for the rest.
+//! `rpf plot`: every kind of figure from every file it can be drawn from, in all three formats; the rest is refused.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap in a test is a failed test")]
 
@@ -6,7 +6,7 @@ mod common;
 
 use common::TestDir;
 
-/// Everything that can be drawn from.
+/// A folder with every file that figures are drawn from.
 fn dir() -> TestDir {
     let dir = TestDir::new();
     dir.rpf("cluster iris.csv -k 3 --label species --model m.rpf -o l.csv").done();
@@ -24,7 +24,7 @@ fn dir() -> TestDir {
     dir
 }
 
-/// As `rpf reproduce` writes it, two methods on one set.
+/// Results of two methods on one data set, as `rpf reproduce` writes them.
 fn results() -> String {
     let score = serde_json::json!({"mean": 88.0, "sd": 2.0, "runs": 2, "values": [86.0, 90.0]});
     let small = serde_json::json!({"mean": 0.7, "sd": 0.0, "runs": 1, "values": [0.7]});
@@ -99,14 +99,16 @@ fn markup_in_names_is_escaped() {
         .collect();
     dir.put("h.csv", format!("a,\"<b>&\"\n{rows}"));
     dir.rpf("cluster h.csv -k 2 --label 2 --model m.rpf -o l.csv").done();
-    dir.rpf("plot m.rpf --kind heatmap --truth h.csv --label 2 -o f.svg").done();
-    dir.rpf("plot m.rpf --kind embedding --truth h.csv --label 2 --title </svg><script>x -o f.svg").done();
-    let svg = String::from_utf8(dir.bytes("f.svg")).unwrap();
-    assert!(!svg.contains("<script") && svg.contains("&lt;/svg&gt;&lt;script&gt;x"));
+    for (kind, file) in [("heatmap", "h.svg"), ("embedding", "e.svg")] {
+        let options = "--truth h.csv --label 2 --title </svg><script>x";
+        dir.rpf(&format!("plot m.rpf --kind {kind} {options} -o {file}")).done();
+        let svg = String::from_utf8(dir.bytes(file)).unwrap();
+        assert!(!svg.contains("<script") && svg.contains("&lt;/svg&gt;&lt;script&gt;x"), "{kind}");
+    }
 }
 
 #[test]
-fn input_without_the_figure_is_refused_in_one_sentence() {
+fn figures_that_cannot_be_drawn_are_refused_in_one_sentence() {
     let dir = dir();
     dir.put("broken.json", "{\"command\": \"sweep\", \"grid\": 3}");
     dir.put("no.json", "{nothing");

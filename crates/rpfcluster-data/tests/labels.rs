@@ -1,4 +1,4 @@
-//! The labels of five made-up sets, by hash. python/tests/test_same_labels.py reads the same file: the same seed gives
+//! The labels of generated sets, by hash. python/tests/test_same_labels.py reads the same file: the same seed gives
 //! the same labels in Rust and in Python.
 
 use rpfcluster::{AffinityKind, Points, RpfCluster};

@@ -1,4 +1,4 @@
-//! The text reader: every layout it should guess, every input it should refuse with a sentence, and no panic at all.
+//! The text reader: every layout it must guess, every input it must refuse, and no panic on any input.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail loudly, like the tests")]
 
 use std::io::Write;
@@ -77,7 +77,7 @@ fn one_column_needs_no_delimiter() {
 }
 
 #[test]
-fn quoted_cells_may_hold_anything() {
+fn quoted_cells_may_hold_delimiters_newlines_and_quotes() {
     let f = frame("name,x\n\"a,b\",1\n\"two\nlines\",2\n\"say \"\"hi\"\"\",3\n");
     let texts: Vec<&str> = (0..3).filter_map(|i| f.text(i, 0)).collect();
     assert_eq!(texts, ["a,b", "two\nlines", "say \"hi\""]);
@@ -105,7 +105,8 @@ fn unreadable_text_is_refused_with_its_place() {
 }
 
 #[test]
-fn wide_first_row_over_short_rows_allocates_nothing() {
+fn wide_first_row_over_short_rows_is_refused() {
+    // A table of this shape would have 40 billion cells.
     let mut text = ",".repeat(200_000);
     text.push_str(&"\n1".repeat(200_000));
     assert!(refused(text.as_bytes()).contains("row"));
@@ -326,7 +327,10 @@ proptest! {
     }
 
     #[test]
-    fn numbers_survive(rows in 1usize..20, values in proptest::collection::vec(proptest::num::f64::NORMAL, 60)) {
+    fn numbers_in_text_keep_their_value(
+        rows in 1usize..20,
+        values in proptest::collection::vec(proptest::num::f64::NORMAL, 60),
+    ) {
         let values = &values[..rows * 3];
         let text: String = values.chunks(3).map(|r| format!("{},{:e},{}\n", r[0], r[1], r[2])).collect();
         prop_assert_eq!(numbers(&text), values);

@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use rpfcluster_paper::reproduce::{Progress, Reproduction, Step, paper_results};
+use rpfcluster_paper::reproduce::{Reproduction, RunObserver, Step, paper_results};
 
 /// The data folder: `RPF_DATA`, or `shared/data` beside the workspace.
 fn data() -> Option<PathBuf> {
@@ -27,7 +27,7 @@ struct Watch(Mutex<Vec<(usize, usize)>>);
 
 impl rpfcluster::Observer for Watch {}
 
-impl Progress for Watch {
+impl RunObserver for Watch {
     fn step(&self, step: &Step<'_>) {
         self.0.lock().unwrap().push((step.done, step.total));
     }

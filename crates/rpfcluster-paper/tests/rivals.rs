@@ -1,11 +1,11 @@
-//! The rivals on data whose clusters are known.
+//! The rivals: known clusters, agreement with definitions, thread counts, invalid input and cancellation.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail loudly, like the tests")]
 
 use rpfcluster::Silent;
 use rpfcluster::kmeans::KMeans;
 use rpfcluster::metrics::Scores;
 use rpfcluster_data::shapes::Shape;
-use rpfcluster_paper::compare::{Comparison, Method};
+use rpfcluster_paper::compare::{ComparedMethod, Comparison};
 use rpfcluster_paper::rivals::{Bandwidth, ClusterForests, Gaussian, HartiganWong, Njw, kappa};
 
 fn iris() -> (Vec<f64>, Vec<u32>) {
@@ -31,7 +31,7 @@ fn separable() -> (Vec<f64>, Vec<u32>) {
 /// The paper's scores for the Gaussian kernel correspond to 12 errors. Normalised cuts of the kernel with ones on its
 /// diagonal have exactly these scores at a bandwidth near 0.36.
 #[test]
-fn gaussian_kernel_on_iris_has_the_papers_scores() {
+fn some_bandwidth_of_the_gaussian_kernel_on_iris_gives_the_papers_scores() {
     use rpfcluster::spectral::{Method, SpectralParams, cluster};
     let (values, classes) = iris();
     let params = SpectralParams { k: 3, method: Method::Ncut, ..Default::default() };
@@ -51,7 +51,7 @@ fn gaussian_kernel_on_iris_has_the_papers_scores() {
 fn every_method_finds_separated_clusters() {
     let (values, classes) = separable();
     let comparison = Comparison { k: 3, ..Default::default() };
-    for method in Method::ALL {
+    for method in ComparedMethod::ALL {
         let answer = comparison.run(method, &values, 3, &classes, &Silent).unwrap();
         assert_eq!(answer.scores.ari, 1.0, "{}", method.name());
     }
@@ -176,7 +176,7 @@ fn invalid_input_is_refused() {
     assert!(HartiganWong { restarts: 0, ..Default::default() }.validate().is_err());
 }
 
-/// Cancels after so many checks.
+/// Cancels after this number of checks.
 struct CancelAfter(std::sync::atomic::AtomicUsize);
 
 impl rpfcluster::Observer for CancelAfter {
@@ -188,7 +188,7 @@ impl rpfcluster::Observer for CancelAfter {
 
 /// A cancelled rival returns `Cancelled` or its full result, never an error about the data.
 #[test]
-fn cancelled_rivals_return_cancelled() {
+fn cancelled_rivals_return_cancelled_or_their_full_result() {
     let (values, _) = iris();
     let bandwidths =
         [Bandwidth::Local { neighbor: 7 }, Bandwidth::Search { tried: 3 }, Bandwidth::Fixed { sigma: 0.7 }];

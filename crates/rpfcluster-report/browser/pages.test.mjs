@@ -53,7 +53,7 @@ test("every section of the page is visible", () => quiet(iris.url, async (tab) =
   }
 }));
 
-test("the slider changes the number of clusters and back", () => quiet(iris.url, async (tab) => {
+test("the slider changes the number of clusters, and a button restores it", () => quiet(iris.url, async (tab) => {
   const seen = await Promise.all(["scatter", "heat", "silhouette"].map((id) => pixels(tab, id)));
   assert.equal(await tab.locator("#k-now").innerText(), "3");
   assert.ok(await tab.locator("#other").isHidden());
@@ -136,7 +136,7 @@ test("axes, colours and orders change the drawing", () => quiet(iris.url, async 
   assert.notEqual(await pixels(tab, "heat"), byClass);
 }));
 
-test("every view works by keyboard and has a name", () => quiet(iris.url, async (tab) => {
+test("scatter plot and heat map work by keyboard, and every control has a name", () => quiet(iris.url, async (tab) => {
   await tab.locator("#scatter").focus();
   await tab.keyboard.press("ArrowRight");
   await settled(tab);

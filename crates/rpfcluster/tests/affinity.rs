@@ -1,4 +1,4 @@
-//! The CSR affinity against its dense matrix, the checks of precomputed matrices, connected components.
+//! The sparse affinity against its dense matrix, refusal of invalid precomputed matrices, connected components.
 
 #![allow(clippy::unwrap_used)]
 
@@ -87,7 +87,7 @@ fn a_table_of_weights_equals_a_list_of_values() {
 }
 
 #[test]
-fn invalid_precomputed_matrices_are_refused_by_entry() {
+fn invalid_precomputed_matrices_are_refused_naming_the_entry() {
     let dense = |m: &[f64], n| SparseAffinity::precomputed_dense(m, n, &Silent).map_err(|e| e.to_string());
     assert!(dense(&[1.0, 0.5, 0.5, 1.0], 2).is_ok());
     assert!(dense(&[1.0, 0.5, 0.5 + 1e-10, 1.0], 2).is_ok());

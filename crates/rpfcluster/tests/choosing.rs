@@ -1,4 +1,4 @@
-//! What decides between settings: agreement, and where agreement is chance, what halves of the forest find again.
+//! How settings are chosen: by agreement, or by stability between halves of the forest where agreement is chance.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap in a test is a failed test")]
 
@@ -9,7 +9,7 @@ use rpfcluster::metrics::Scores;
 use rpfcluster::select::Choice;
 use rpfcluster::{Fitted, Points, RpfCluster, Silent};
 
-/// Two groups that differ in the first columns alone, by what a row's length in all others hides.
+/// Two groups that differ by `apart` in the first `telling` columns; the noise in the other columns hides it.
 fn hidden(n: usize, d: usize, telling: usize, apart: f64) -> (Vec<f64>, Vec<u32>) {
     let mut values = normals(n, d, 3);
     let truth: Vec<u32> = (0..n as u32).map(|row| row % 2).collect();
@@ -62,8 +62,8 @@ fn agreement_decides_where_partitions_are_stable() {
 }
 
 #[test]
-fn fewer_k_than_groups_splits_no_group() {
-    // Nine far groups in a square and two clusters: halves of the forest unite them in other ways.
+fn fewer_clusters_than_groups_split_no_group() {
+    // Nine distant groups on a square grid, two clusters: halves of the forest merge the groups differently.
     let n = 900;
     let mut values = normals(n, 2, 8);
     for (at, row) in values.chunks_exact_mut(2).enumerate() {

@@ -1,7 +1,7 @@
-//! A model file of version 1, made by the command, must load for ever and send rows to the leaves it always has.
+//! A version 1 model file, made by the command, must always load and route rows to the recorded leaves.
 //!
 //! Made in `tests/fixtures` with: `rpf kernel v1.csv --label kind --trees 6 --min-node 8 --candidates 3 --standardize
-//! height --seed 11 -o v1.npz --model v1.rpf`. Never make it anew: a failure here means that old models are broken.
+//! height --seed 11 -o v1.npz --model v1.rpf`. Never regenerate it: a failure here means that old models are broken.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap in a test is a failed test")]
 

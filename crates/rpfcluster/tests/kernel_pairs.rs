@@ -135,7 +135,7 @@ fn factored_products_equal_those_of_the_dense_matrix() {
 }
 
 #[test]
-fn products_agree_across_row_tasks() {
+fn products_of_several_row_tasks_equal_those_of_kernel_rows() {
     let (n, d) = (20_000, 3);
     let values = normals(n, d, 3);
     let leaves = grow(&values, n, d, &ForestParams { trees: 9, min_node: 40, ..Default::default() }).leaves();
@@ -159,8 +159,9 @@ fn products_agree_across_row_tasks() {
 fn sparse_kernel_holds_every_pair_of_at_least_the_threshold() {
     // 7, 10 and 11 trees: 0.1 · 10, 0.3 · 10 and 0.7 · 10 are not integers in binary.
     for trees in [1, 7, 10, 11] {
-        for (leaves, unseen) in cases(trees).into_iter().step_by(3) {
-            for threshold in THRESHOLDS {
+        for threshold in THRESHOLDS {
+            // New matrices for each threshold: the first count must not find leaf ids computed before.
+            for (leaves, unseen) in cases(trees).into_iter().step_by(3) {
                 let from_lists = leaves.sparse(threshold, &Silent).unwrap();
                 let counts = brute_counts(leaves.leaf_ids(), leaves.leaf_ids());
                 assert_sparse(&from_lists, &counts, threshold, trees);
@@ -190,7 +191,7 @@ fn every_multiple_of_one_over_t_is_an_exact_threshold() {
 }
 
 #[test]
-fn thresholds_outside_zero_and_one_are_refused() {
+fn thresholds_outside_zero_to_one_and_zero_neighbors_are_refused() {
     let leaves = grow(&normals(20, 2, 1), 20, 2, &ForestParams { trees: 3, ..Default::default() }).leaves();
     for threshold in [-0.1, 1.0000001, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         let message = leaves.sparse(threshold, &Silent).unwrap_err().to_string();
@@ -238,7 +239,7 @@ fn counting_in_windows_equals_counting_all_rows() {
         assert_eq!(windowed.sparse(0.4, &Silent).unwrap(), whole.sparse(0.4, &Silent).unwrap());
         let top = windowed.top_k(4, &Silent).unwrap();
         assert_eq!(top, whole.top_k(4, &Silent).unwrap());
-        // Some rows by brute force, those at window boundaries included.
+        // Some rows by brute force, the last one included.
         for i in (0..n).step_by(n / 40).chain([n - 1]) {
             let counts: Vec<usize> = whole.row(i).iter().map(|s| (s * 5.0).round() as usize).collect();
             let row: Vec<_> = std::iter::zip(top.row(i).0.to_vec(), top.row(i).1.to_vec()).collect();
@@ -300,7 +301,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn the_kernel_is_symmetric_with_unit_diagonal_and_values_in_zero_one(
+    fn kernel_is_symmetric_positive_semidefinite_with_unit_diagonal(
         (n, d, seed) in (1usize..40, 1usize..8, any::<u64>()),
         distinct in prop_oneof![Just(0u64), 2u64..4],
         (trees, min_node) in (1usize..30, 2usize..12),

@@ -1,4 +1,4 @@
-//! k-means: against plain loops, threads, degenerate inputs.
+//! k-means against plain loops, with several thread counts, and on degenerate inputs.
 
 use proptest::prelude::*;
 use rpfcluster::Error;

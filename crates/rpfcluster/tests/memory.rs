@@ -1,5 +1,5 @@
-//! The stated formula for a fit's memory against what is allocated: never less than the peak, since `memory_limit`
-//! relies on it, and not many times more, since it would refuse what fits.
+//! The estimate of a fit's memory against what is allocated: never below the peak, since `memory_limit` relies on it,
+//! and at most three times the peak, since a larger estimate would refuse fits that are possible.
 #![allow(clippy::unwrap_used, unsafe_code)] // an allocator that counts cannot be written otherwise
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use rpfcluster::{AffinityKind, Points, RpfCluster};
 use rpfcluster_data::shapes::Shape;
 
-/// The system's allocator, counting the bytes that are held and the most there ever were.
+/// The system allocator, counting the bytes held and their peak.
 struct Counting;
 
 static HELD: AtomicUsize = AtomicUsize::new(0);
@@ -18,7 +18,7 @@ fn more(bytes: usize) {
     PEAK.fetch_max(HELD.fetch_add(bytes, Relaxed) + bytes, Relaxed);
 }
 
-// SAFETY: every request is handed to the system's allocator as it came; counting allocates nothing.
+// SAFETY: every request is passed unchanged to the system allocator; counting allocates nothing.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         more(layout.size());
@@ -36,7 +36,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // Both may exist for a moment.
+        // Old and new block may exist at the same time.
         more(size);
         HELD.fetch_sub(layout.size(), Relaxed);
         unsafe { System.realloc(place, layout, size) }
@@ -48,7 +48,7 @@ static ALLOCATOR: Counting = Counting;
 
 /// Bytes a fit held at its peak, the data included.
 fn held(params: &RpfCluster, points: &Points<f64>) -> u64 {
-    // The threads of the fit before give back what they held a moment after it has ended.
+    // The threads of the previous fit free their memory shortly after it ends.
     std::thread::sleep(std::time::Duration::from_millis(100));
     let before = HELD.load(Relaxed);
     PEAK.store(before, Relaxed);
@@ -56,9 +56,9 @@ fn held(params: &RpfCluster, points: &Points<f64>) -> u64 {
     (PEAK.load(Relaxed) - before + points.n() * points.d() * size_of::<f64>()) as u64
 }
 
-// One test: the counters are those of the process.
+// One test only, since the counters belong to the process.
 #[test]
-fn peak_memory_is_close_below_the_formula() {
+fn peak_memory_is_a_third_to_all_of_the_estimate() {
     let mut wrong = Vec::new();
     for (n, d) in [(20_000, 20), (60_000, 10)] {
         let made = Shape::Blobs { k: 8, d, sd: 3.0 }.generate(n, 1);

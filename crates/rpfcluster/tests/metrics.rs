@@ -1,4 +1,4 @@
-//! Scores: hand-computed values, brute force, sizes that would overflow.
+//! Scores against hand-computed values and brute force, and on sizes that could overflow.
 
 use proptest::prelude::*;
 use rpfcluster::Error;
@@ -47,7 +47,7 @@ fn scores_of_small_tables_equal_hand_computation() {
 }
 
 #[test]
-fn scores_of_ten_million_rows_are_exact() {
+fn scores_of_ten_million_rows_do_not_overflow() {
     let n = 10_000_000u32;
     let labels: Vec<u32> = (0..n).map(|i| i % 10).collect();
     let classes: Vec<u32> = (0..n).map(|i| if i % 1000 == 0 { (i + 1) % 10 } else { i % 10 }).collect();
@@ -58,7 +58,7 @@ fn scores_of_ten_million_rows_are_exact() {
 }
 
 #[test]
-fn sparse_and_numerous_label_values_are_counted() {
+fn large_label_values_are_counted_and_too_many_are_refused() {
     let mut s = Stream::new(1, Purpose::Shapes, 0, 0);
     let a: Vec<u32> = (0..5000).map(|_| s.bits() as u32 & !3).collect();
     let t = Contingency::new(&a, &a).unwrap();

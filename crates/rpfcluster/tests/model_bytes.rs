@@ -1,5 +1,5 @@
-//! The model file: what is written is what is read, and bytes that were cut, altered, forged or made up are refused
-//! with a sentence, never with a panic.
+//! Model files: what is written is read back, and truncated, altered, forged or arbitrary bytes are refused without
+//! a panic.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -27,7 +27,7 @@ fn sentence(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn written_models_are_read() {
+fn written_models_are_read_back_unchanged() {
     for d in [1, 4, 20] {
         let (values, unseen) = (normals(200, d, 1), normals(30, d, 2));
         for params in kinds(5, 6, u64::MAX - 3) {
@@ -52,7 +52,7 @@ fn written_models_are_read() {
     assert_eq!(&back.route(&Points::new(&huge, 50, 2).unwrap()).unwrap(), forest.leaves().leaf_ids());
 }
 
-/// The forest of the stored files: integers only, so that no platform's mathematics has a say in the data.
+/// The forest of the stored files: integers only, so the data do not depend on the platform's math library.
 fn stored() -> (Vec<f64>, ForestParams) {
     let values = (0..150u64).map(|i| ((i * i * 31 + i * 7) % 101) as f64).collect();
     (values, ForestParams { trees: 4, min_node: 6, candidates: 2, seed: 20, ..Default::default() })
@@ -132,7 +132,7 @@ fn newer_version_is_refused_by_number() {
     }
 }
 
-/// The file with its table's checksum made right again.
+/// The file with the checksum of its table recomputed.
 fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
     let count = u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
     let end = (64 + 32 * count).min(bytes.len());
@@ -171,7 +171,7 @@ fn section_tables_with_false_lengths_are_refused() {
     }
 }
 
-/// A file with right checksums whose sections are those of `bytes`, changed.
+/// A file with valid checksums and the sections of `bytes` after `change`.
 fn forge(bytes: &[u8], change: impl Fn(&str, Vec<u8>) -> Vec<u8>) -> Vec<u8> {
     let file = Container::parse(bytes, &Silent).unwrap();
     let parts: Vec<(String, Vec<u8>)> = file
@@ -230,7 +230,7 @@ fn forged_headers_are_refused() {
 }
 
 #[test]
-fn missing_or_damaged_section_is_named() {
+fn missing_section_is_named_and_truncated_section_is_refused() {
     let bytes = small().to_bytes().unwrap();
     let file = Container::parse(&bytes, &Silent).unwrap();
     for (left_out, _) in file.sections() {
@@ -284,7 +284,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
     #[test]
-    fn arbitrary_bytes_never_panic(mut bytes in proptest::collection::vec(any::<u8>(), 0..400), valid in any::<bool>()) {
+    fn arbitrary_bytes_are_refused(mut bytes in proptest::collection::vec(any::<u8>(), 0..400), valid in any::<bool>()) {
         if valid && bytes.len() >= 64 {
             let length = bytes.len() as u64;
             bytes[..8].copy_from_slice(b"RPFMODEL");
@@ -297,7 +297,7 @@ proptest! {
         prop_assert!(Forest::from_bytes(&bytes).is_err());
     }
 
-    /// Changed numbers under right checksums: refused, or a forest that works.
+    /// Changed numbers under valid checksums: refused, or a forest that works.
     #[test]
     fn forged_arrays_never_panic(
         section in prop_oneof![Just("inner"), Just("draws"), Just("right"), Just("cuts"), Just("starts"), Just("members")],
@@ -326,7 +326,7 @@ proptest! {
 }
 
 #[test]
-fn failed_write_leaves_the_old_file() {
+fn saving_leaves_one_file_and_a_missing_folder_is_refused() {
     let forest = small();
     let folder = std::env::temp_dir().join(format!("rpf-model-test-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();

@@ -167,7 +167,7 @@ impl Observer for CancelAfter {
 
 /// One candidate takes seconds with many rows, so cancellation is checked within it.
 #[test]
-fn selection_and_sweep_can_be_cancelled_within_a_candidate() {
+fn selection_of_settings_and_k_can_be_cancelled_within_a_candidate() {
     use rpfcluster::RpfCluster;
     let values = normals(1500, 3, 5);
     let points = Points::new(&values, 1500, 3).unwrap();

@@ -96,8 +96,52 @@ fn invalid_csr_arrays_are_refused() {
     assert!(Points::sparse(&[0, 0], &[], &[0.0f32; 0], 1, 1 << 40).is_err());
 }
 
+/// Whether the table is accepted. A forest on an accepted table must route every row to its own leaves.
+fn is_accepted(starts: &[usize], columns: &[u32], values: &[f64], n: usize, d: usize) -> bool {
+    let Ok(points) = Points::sparse(starts, columns, values, n, d) else { return false };
+    let params = ForestParams { trees: 2, min_node: 2, ..Default::default() };
+    let forest = Forest::grow(&points, &params).unwrap();
+    assert_eq!(&forest.route(&points).unwrap(), forest.leaves().leaf_ids());
+    true
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn valid_sparse_tables_are_accepted_and_changed_ones_do_not_panic(
+        (d, cells) in (1usize..6, 1usize..6).prop_flat_map(|(n, d)| {
+            let cell = proptest::option::of(prop_oneof![-2.0..2.0f64, Just(0.0)]);
+            (Just(d), proptest::collection::vec(cell, n * d))
+        }),
+        // The array to change, the place, and the new value.
+        change in proptest::option::of((
+            0usize..3,
+            any::<usize>(),
+            prop_oneof![0usize..12, Just(usize::MAX)],
+        )),
+    ) {
+        let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+        for row in cells.chunks_exact(d) {
+            for (j, cell) in row.iter().enumerate() {
+                if let Some(value) = cell {
+                    columns.push(j as u32);
+                    values.push(*value);
+                }
+            }
+            starts.push(columns.len());
+        }
+        let (bounds, stored) = (starts.len(), columns.len());
+        match change {
+            Some((0, at, to)) => starts[at % bounds] = to,
+            Some((1, at, to)) if stored > 0 => columns[at % stored] = to as u32,
+            Some((2, at, _)) if stored > 0 => values[at % stored] = f64::NAN,
+            _ => {}
+        }
+        let accepted = is_accepted(&starts, &columns, &values, cells.len() / d, d);
+        prop_assert!(accepted || change.is_some());
+        prop_assert!(!accepted || values.iter().all(|v| v.is_finite()));
+    }
 
     #[test]
     fn arbitrary_arrays_are_accepted_or_refused_without_panic(
@@ -111,11 +155,7 @@ proptest! {
         if sorted {
             starts.sort_unstable();
         }
-        if let Ok(points) = Points::sparse(&starts, &columns, &values, n, d) {
-            let params = ForestParams { trees: 2, min_node: 2, ..Default::default() };
-            let forest = Forest::grow(&points, &params).unwrap();
-            prop_assert_eq!(forest.route(&points).unwrap().n(), n);
-        }
+        is_accepted(&starts, &columns, &values, n, d);
         if let Ok(points) = Points::new(&values, n, d) {
             prop_assert_eq!((points.n(), points.d()), (n, d));
         }

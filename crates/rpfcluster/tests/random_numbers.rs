@@ -41,13 +41,11 @@ fn normal_deviates_have_normal_moments_and_tails() {
 
 #[test]
 fn normal_and_normals_give_the_same_numbers() {
-    let mut one = Stream::new(4, Purpose::Direction, 5, 6);
     for count in [1, 2, 7, 100] {
-        let mut one = one.clone();
+        let mut one = Stream::new(4, Purpose::Direction, 5, 6);
         let singles: Vec<f64> = (0..count).map(|_| one.normal()).collect();
         assert_eq!(singles, normals(Stream::new(4, Purpose::Direction, 5, 6), count));
     }
-    assert!(one.normal().is_finite());
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Other settings on the forest of a clustering give what a fit would, and what cannot be is refused.
+//! A refit with other settings on the same forest gives the result of a new fit; impossible refits are refused.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap in a test is a failed test")]
 

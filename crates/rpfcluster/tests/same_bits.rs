@@ -109,7 +109,7 @@ fn leaves_are_below_min_node_and_median_trees_are_balanced() {
 }
 
 #[test]
-fn more_candidates_give_wider_projections() {
+fn more_candidates_cut_along_the_wide_column() {
     // One column is a hundred times wider than the others; the widest of many directions contains it.
     let (n, d) = (200, 10);
     let mut values = normals(n, d, 7);

@@ -40,7 +40,7 @@ impl Observer for StopAfter {
 type Run<'a> = Box<dyn Fn(&dyn Observer) -> Result<(), Error> + 'a>;
 type Work<'a> = (&'static str, u64, Run<'a>);
 
-/// Every operation checks at least so often and returns `Cancelled` at each of [`STOPS`] moments.
+/// Asserts that every operation checks at least `least` times and returns `Cancelled` at each of [`STOPS`] moments.
 fn stops_anywhere(works: &[Work]) {
     for (name, least, work) in works {
         // The first run fills caches.

@@ -83,7 +83,7 @@ fn expected(values: &[f64], d: usize, draws: usize) -> (f64, f64) {
 }
 
 #[test]
-fn mean_cosine_agrees_with_its_formula() {
+fn mean_cosine_agrees_with_simulation() {
     assert!((mean_cosine(2) - 2.0 / PI).abs() < 1e-15 && (mean_cosine(3) - 0.5).abs() < 1e-15);
     assert!((mean_cosine(1000) / (2.0 / (PI * 1000.0)).sqrt() - 1.0).abs() < 1e-3);
     for p in [2, 3, 10, 100] {

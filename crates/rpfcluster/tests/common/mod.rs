@@ -1,4 +1,4 @@
-//! What several test files need: made-up data, every kind of forest, and the kernel by brute force.
+//! Shared by several test files: generated data, every kind of forest, and the kernel by brute force.
 #![allow(dead_code, clippy::unwrap_used)]
 
 use rpfcluster::random::{Purpose, Stream};
@@ -62,7 +62,7 @@ impl<R: Real> Csr<R> {
     }
 }
 
-/// Every split, direction and number of candidates that takes its own way through the code.
+/// Every combination of split, direction and number of candidates that has a code path of its own.
 pub fn kinds(trees: usize, min_node: usize, seed: u64) -> Vec<ForestParams> {
     let mut all = Vec::new();
     for split in [Split::Uniform, Split::Median] {
@@ -79,14 +79,14 @@ pub fn grow<R: Real>(values: &[R], n: usize, d: usize, params: &ForestParams) ->
     Forest::grow(&Points::new(values, n, d).unwrap(), params).unwrap()
 }
 
-/// In how many trees row i of `a` and row j of `b` have the same leaf number, by looking at all of them.
+/// In how many trees row i of `a` and row j of `b` share a leaf, by comparing every tree.
 pub fn brute_counts(a: &LeafIds, b: &LeafIds) -> Vec<Vec<usize>> {
     (0..a.n())
         .map(|i| (0..b.n()).map(|j| (0..a.trees()).filter(|&t| a.get(i, t) == b.get(j, t)).count()).collect())
         .collect()
 }
 
-/// The first k of `counts` by count and then by index, zeros and `without` left out.
+/// The k largest of `counts`, ties by lowest index, without zeros and without the entry `without`.
 pub fn brute_top(counts: &[usize], without: Option<usize>, k: usize) -> Vec<(u32, u16)> {
     let mut all: Vec<(u32, u16)> = counts
         .iter()
