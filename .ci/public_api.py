@@ -1,10 +1,11 @@
-"""Lists the public API of the library, one line an item, from rustdoc's JSON.
+"""Lists the public API of the library, one line per item, from rustdoc's JSON.
 
     python3 .ci/public_api.py            compares the list with crates/rpfcluster/public-api.txt
     python3 .ci/public_api.py --update   writes it
+    python3 .ci/public_api.py --of DIR   prints the list of another checkout
 
-The JSON output of rustdoc is unstable, so .ci/rustdoc-json runs it with RUSTC_BOOTSTRAP=1. Items that are hidden from the
-documentation are not part of the API.
+The JSON output of rustdoc is unstable, so .ci/rustdoc-json runs it with RUSTC_BOOTSTRAP=1. Items that are hidden from
+the documentation are not part of the API.
 """
 
 import argparse

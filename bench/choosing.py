@@ -1,9 +1,9 @@
 """Quality of the label-free choice: auto against every fixed setting, the best by labels, and the peers.
 
 There are two families of data, since methods that win on one lose on the other: the real sets of the data folder, raw
-and standardised, and 2-D shapes at three sizes. Every method that takes a number of clusters gets the true one. Each
-result is stored as soon as it is measured, so an interrupted run continues where it stopped. At the end the tables of
-all stored results are printed.
+and standardised, and synthetic shapes at three sizes. Every method that takes a number of clusters gets the true one.
+Each result is stored as soon as it is measured, so an interrupted run continues where it stopped. At the end the tables
+of all stored results are printed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from choosing_table import KEY, METHODS, is_ours, latest, tables
 from methods import SEEDLESS
 
 SHAPE_SIZES = (300, 1_000, 3_000)
-# Above this many rows the dense kernel runs out of memory before it runs out of time.
+# Above this many rows the dense kernel exceeds the memory limit before the time limit.
 RBF_ROWS = 10_000
 # Seconds for `BEST`, which fits each setting of the grid; none takes longer than a fit with auto.
 GRID_LIMIT = 6 * isolate.PATIENT

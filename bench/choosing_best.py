@@ -1,7 +1,8 @@
 """The best setting by labels, without the optimism of choosing and scoring on the same run.
 
 The best of a dozen partitions, chosen by the score it is reported with, is optimistic, most of all on small sets. Here
-each seed gets the setting with the best mean score on the other seeds, and reports its score on the seed left out.
+each seed gets the setting with the best mean score on the other seeds, and reports its score on the seed left out
+(leave-one-out cross-validation over the seeds).
 """
 
 from __future__ import annotations

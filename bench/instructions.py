@@ -1,8 +1,8 @@
 """Regression test for speed: instruction counts of the hot paths, measured by callgrind.
 
 On a shared machine times vary by half from run to run, instruction counts by less than one percent. The stored counts
-(instructions.json) are valid for the pinned compiler and a processor with AVX2. Elsewhere, or without valgrind, the
-test is skipped. After an intended change run `--update` and give the reason in the commit.
+(instructions.json) are valid for the pinned compiler and a processor with AVX2. On another processor, or without
+valgrind, the test is skipped. After an intended change run `--update` and give the reason in the commit.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Spectral clustering on the kernel of a random projection forest."""
+"""Spectral clustering on the kernel of a random projection forest: `RPFCluster`, and the base class of the embedding.
+
+The native module fits, predicts and embeds. This file checks the types of parameters, translates their names and holds
+the fitted attributes.
+"""
 
 from __future__ import annotations
 
@@ -133,19 +137,20 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
     """Spectral clustering on the similarity kernel of a random projection forest.
 
     The similarity of two samples is the fraction of trees in which they fall into the same leaf. The leading
-    eigenvectors of the normalised affinity graph give the clusters. The n by n matrix is never formed, and `predict`
-    assigns new samples.
+    eigenvectors of the normalised affinity graph give the clusters. Only the dense eigensolver forms the n by n matrix,
+    and `predict` assigns new samples.
 
     Parameters
     ----------
     n_clusters : int or "auto", default=8
-        Number of clusters. "auto" chooses it from 1 to ``max_clusters`` by the gaps between eigenvalues.
+        Number of clusters. "auto" chooses it from 1 to ``max_clusters`` by the gaps between eigenvalues and the
+        stability of the clusters between two halves of the forest.
     max_clusters : int, default=10
         Largest number of clusters that "auto" chooses.
     tune : bool, default=True
         Whether to choose the parameters left at "auto" by consensus: of several candidate settings, the one whose
-        partition agrees most with the others, or the one most stable between two halves of the forest if they
-        reproduce nothing of it. No labels are used. With ``tune=False``, these parameters take fixed defaults.
+        partition agrees most with the others, or, if two halves of the forest do not reproduce that partition, the one
+        whose partition is most stable. No labels are used. With ``tune=False``, these parameters take fixed defaults.
     affinity : {"auto", "paper", "linear", "top-k", "precomputed"}, default="auto"
         How to construct the affinity graph from the similarities S.
 
@@ -317,7 +322,8 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
     def recut(self, **params: Any) -> RPFCluster:
         """Cluster the training samples again with other parameters and the same forest.
 
-        Growing the forest is most of the cost of a fit. The labels are those of a new fit with these parameters.
+        With ``tune=False``, growing the forest is most of the cost of a fit; otherwise comparing candidate settings is,
+        which `recut` repeats. The labels are those of a new fit with these parameters.
 
         Parameters
         ----------

@@ -147,7 +147,7 @@ def forest_params(estimator: Any, seed: int) -> str:
 
 
 class Progress:
-    """Progress display of a call: tqdm bars if tqdm is installed, otherwise one line a stage on standard error."""
+    """Progress display of a call: tqdm bars if tqdm is installed, otherwise one line per stage on standard error."""
 
     def __init__(self) -> None:
         self._bar: Any = None

@@ -144,7 +144,10 @@ class RPFEmbedding(ClassNamePrefixFeaturesOutMixin, SpectralBase):  # type: igno
         return self
 
     def _coordinates(self, vectors: Array) -> Array:
-        """Drop the first vector and divide by it: in a connected graph it is the square root of the degrees."""
+        """Drop the first eigenvector and divide the others by it, if the graph is connected.
+
+        It is then proportional to the square root of the degrees.
+        """
         if self._cluster.components > 1:
             return vectors[:, 1:]
         return vectors[:, 1:] / np.abs(vectors[:, :1])

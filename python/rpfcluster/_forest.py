@@ -1,4 +1,4 @@
-"""Random projection forest as a scikit-learn transformer."""
+"""Random projection forest as a scikit-learn transformer: leaves, feature map, decision paths and neighbours."""
 
 from __future__ import annotations
 

@@ -153,6 +153,7 @@ def load(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> RPFClust
     return estimator
 
 
+# Parameters with the same name in both languages; None in the file is "auto".
 _OPEN = ("affinity", "beta1", "beta2", "power", "method")
 
 

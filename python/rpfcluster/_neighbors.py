@@ -1,4 +1,7 @@
-"""Nearest-neighbour graph of a random projection forest, for estimators that take a precomputed graph."""
+"""Approximate k-nearest-neighbour graph as a scikit-learn transformer, for estimators that take a precomputed graph.
+
+Neighbours are ranked by the fraction of trees in which two samples share a leaf, or by Euclidean distance among them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HTML report of a clustering."""
+"""HTML report of a clustering: describes the data and the estimator to the native module and writes its page."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class NJW(RivalBase):  # type: ignore[misc, unused-ignore]
     """Spectral clustering with the Gaussian kernel (Ng, Jordan and Weiss 2002).
 
     Follows ``specc()`` of the R package kernlab with an automatic bandwidth. Above 6,000 samples the Nystrom
-    approximation replaces the kernel, and ``n_landmarks_`` is set.
+    approximation replaces the exact eigenvectors, and ``n_landmarks_`` is set.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ class SweepResult:
     Attributes
     ----------
     results : dict of ndarray
-        One array a column, with one entry for each setting, as in ``cv_results_``. Convert it to a table with
+        One array per column, with one entry for each setting, as in ``cv_results_``. Convert it to a table with
         ``pandas.DataFrame(found.results)``. The columns are
 
         - ``beta1``, ``beta2`` and ``method``: the setting;

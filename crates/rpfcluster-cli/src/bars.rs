@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rpfcluster_paper::compare::Method;
+use rpfcluster_paper::compare::ComparedMethod;
 use rpfcluster_report::colour;
 use rpfcluster_report::figures::{Bar, BarChart, BarGroup};
 use serde::Deserialize;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::args::ScoreArg;
 
-/// Most clusters in a chart; bars of more would be thinner than a line.
+/// Largest number of clusters in a chart; bars of more would be thinner than a line.
 const SHOWN: usize = 200;
 
 /// A chart of cluster sizes.
@@ -41,7 +41,7 @@ pub struct Compared {
 
 /// A chart of one score per method; a method that failed has no bar.
 pub fn of_compared(compared: &Compared, score: ScoreArg, title: String) -> BarChart {
-    let methods = Method::ALL.into_iter().filter(|m| compared.methods.contains_key(m.name()));
+    let methods = ComparedMethod::ALL.into_iter().filter(|m| compared.methods.contains_key(m.name()));
     let percent = matches!(score, ScoreArg::RhoC | ScoreArg::RhoR);
     let baseline = compared.majority.filter(|_| score == ScoreArg::RhoC);
     let groups = methods.map(|method| {

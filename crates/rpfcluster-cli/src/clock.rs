@@ -1,5 +1,5 @@
 //! Times of the stages of a run, and the peak and available memory from /proc, for `--json`, the report and the memory
-//! limit.
+//! limit. Systems without /proc report no memory.
 
 use std::sync::Mutex;
 use std::time::Instant;

@@ -1,8 +1,8 @@
 //! Parses the command line and the file of `--config` into [`Cli`].
 //!
 //! A key of the file is the long name of an option, and clap parses its value like one on the command line, which takes
-//! precedence. A key that no verb has is an error; a key that only other verbs have is ignored, so that one file can serve
-//! all verbs.
+//! precedence. A key that no verb has is an error; a key that only other verbs have is ignored, so that one file can
+//! serve all verbs.
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Exit codes and error messages: 0 success, 1 an error in the data or a file, 2 an error in the command line, 130
-//! interrupted.
+//! Exit codes and error messages: 0 success or a closed pipe, 1 an error in the data or a file, 2 an error in the
+//! command line, 130 interrupted.
 //!
 //! Every error of the libraries, and a panic, becomes a [`Failure`] here: the user sees one sentence and no backtrace.
 

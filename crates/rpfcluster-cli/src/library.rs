@@ -1,5 +1,5 @@
 //! Calls into the library, in the precision of the table, and an estimate of the number of pairs of a kernel from a few
-//! rows. The only file that distinguishes single from double precision.
+//! rows. The only file that dispatches on the precision of the data.
 
 use rpfcluster::{Fitted, Forest, ForestParams, LeafIds, LeafMatrix, Points, Real, RpfCluster, Silent};
 use rpfcluster::{Neighbors, Reranked, rerank};
@@ -31,7 +31,7 @@ fn points<'a, R: Real>(table: &Table, values: &'a [R]) -> Result<Points<'a, R>> 
 /// Grows a forest on the rows of a table.
 pub fn grow(session: &Session, table: &Table, params: &ForestParams) -> Result<Forest> {
     let (n, trees) = (table.n as u64, params.trees as u64);
-    // Four bytes per row and tree for the row numbers; small leaves add up to 24 bytes per row for nodes.
+    // Four bytes per row and tree for the row numbers; the nodes of small leaves add up to 24 bytes per row and tree.
     let needed = n * trees * (4 + 48 / params.min_node as u64);
     let remedy = "use fewer --trees, fewer rows, or raise --memory-limit";
     session.check_memory(&format!("a forest of {trees} trees over {n} rows"), needed, remedy)?;

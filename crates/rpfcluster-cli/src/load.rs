@@ -1,4 +1,4 @@
-//! Reads input files into tables of finite numbers and reports what was left out.
+//! Reads input files into tables of finite numbers; notes rows that were left out and columns of very different scale.
 
 use rpfcluster_data::{Frame, Preparation, Table, read_frame};
 

@@ -1,5 +1,5 @@
-//! The command `rpf`. [`args`] parses the command line, [`resolve`] checks it, one file of [`commands`] per verb does the
-//! work, and [`output`] alone prints.
+//! The command `rpf`. [`args`] parses the command line, [`resolve`] checks it, one file of [`commands`] per verb does
+//! the work, and [`output`] alone prints.
 
 mod args;
 mod bars;

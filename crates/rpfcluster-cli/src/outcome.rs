@@ -1,5 +1,5 @@
-//! The outcome of `rpf cluster` and of the commands that cluster on the way: a clustering and the table it came from.
-//! Summary, JSON object and report are made from it; confidence is computed once, when the first of them needs it.
+//! The outcome of every command that clusters or embeds: a clustering and the table it came from. Summary, JSON object
+//! and report are made from it; confidence is computed once, when the first of them needs it.
 
 use std::sync::{Arc, OnceLock};
 

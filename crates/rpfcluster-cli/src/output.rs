@@ -1,5 +1,5 @@
-//! The only file that prints. Results go to standard output or to the file of `-o`; notes, hints and errors go to standard
-//! error, one line each. A closed pipe ends the run silently; files are written whole or not at all.
+//! The only file that prints. Results go to standard output or to the file of `-o`; notes, hints and errors go to
+//! standard error, one line each. A closed pipe ends the run silently; files are written whole or not at all.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the only file that prints")]
 

@@ -137,7 +137,8 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// A bar on a terminal unless `--quiet`, lines with `--verbose`. Ctrl-C then waits for the current step.
+    /// A bar on a terminal unless `--quiet`, lines with `--verbose`. While it exists, Ctrl-C ends the run at the next
+    /// check of the library.
     pub fn new(quiet: bool, verbose: bool) -> Self {
         STAGES.fetch_add(1, Ordering::SeqCst);
         let bar = (std::io::stderr().is_terminal() && !quiet).then(|| {
@@ -166,7 +167,7 @@ impl Observer for Steps {
     }
 }
 
-impl rpfcluster_paper::reproduce::Progress for Steps {
+impl rpfcluster_paper::reproduce::RunObserver for Steps {
     fn step(&self, step: &Step<'_>) {
         let left = step.seconds_left.map_or_else(String::new, |seconds| format!(", {} left", span(seconds)));
         if let Some(bar) = &self.bar {

@@ -1,10 +1,11 @@
-//! Writes the page of `--report`: collects what the command knows about a run for the report crate.
+//! Writes the page of `--report`: collects what the command knows about a run (data, classes, warnings, times, memory,
+//! the command line) for the report crate.
 
 use std::io::Write;
 use std::path::Path;
 
 use rpfcluster_report::model::SweepMap;
-use rpfcluster_report::{Again, Classes, Columns, Scaling, Subject};
+use rpfcluster_report::{Again, Classes, ColumnScaling, Columns, Subject};
 
 use crate::clock::peak_bytes;
 use crate::command_line::command_line;
@@ -32,7 +33,11 @@ pub fn save(
         };
         let columns = outcome.prepared.as_ref().map(|prepared| {
             let (center, scale) = (&prepared.preparation.center, &prepared.preparation.scale);
-            Columns { names: &prepared.table.columns, row: &row, scaling: Some(Scaling { center, scale }) }
+            Columns {
+                names: &prepared.table.columns,
+                row: &row,
+                scaling: Some(ColumnScaling { center, scale }),
+            }
         });
         let subject = Subject {
             source: outcome.source.clone(),

@@ -1,5 +1,5 @@
-//! Turns parsed arguments into checked parameters: fills in defaults, checks ranges, and checks that outputs can be written
-//! before any work begins.
+//! Turns parsed arguments into checked parameters: fills in defaults, checks ranges, and checks that outputs can be
+//! written before any work begins.
 
 use std::path::Path;
 
@@ -229,7 +229,7 @@ pub fn outputs(input: &Path, targets: &[(&str, Option<&Path>)]) -> Result {
     Ok(())
 }
 
-/// The canonical path, so that one file has one name.
+/// The canonical path, if the file exists, so that one file has one name.
 fn same(path: &Path) -> std::path::PathBuf {
     std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
 }

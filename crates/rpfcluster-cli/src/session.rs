@@ -12,7 +12,7 @@ use crate::progress::Progress;
 
 /// The size of a problem.
 #[derive(Debug, Clone, Copy)]
-pub struct Size {
+pub struct ProblemSize {
     /// Number of rows.
     pub n: usize,
     /// Number of features.
@@ -56,7 +56,7 @@ impl Session {
         self.threads
     }
 
-    /// Prints a summary on standard error; with `--quiet` it is not even made.
+    /// Prints a summary on standard error; with `--quiet`, `text` is not called.
     pub fn summary(&self, text: impl FnOnce() -> Result<String>) -> Result {
         if !self.quiet {
             output::summary(&text()?);
@@ -103,7 +103,7 @@ impl Session {
     }
 
     /// The first members of a `--json` object.
-    pub fn head(&self, command: &str, size: Size, seed: u64, params: Value) -> Map<String, Value> {
+    pub fn head(&self, command: &str, size: ProblemSize, seed: u64, params: Value) -> Map<String, Value> {
         let mut object = Map::new();
         object.insert("command".into(), command.into());
         object.insert("version".into(), env!("CARGO_PKG_VERSION").into());

@@ -1,4 +1,6 @@
-//! The map of a sweep over thresholds and bandwidths, from its result or from the output of `rpf sweep --json`.
+//! The map of a sweep over thresholds and bandwidths, from its result or from the output of `rpf sweep --json`. A cell
+//! is the accuracy of a setting where classes are known; otherwise its agreement with the selected setting, or, from
+//! JSON, its normalised cut.
 
 use rpfcluster::metrics::Scores;
 use rpfcluster_paper::sweep::SweepResult;
@@ -9,7 +11,7 @@ use serde::Deserialize;
 use crate::exit::Result;
 
 /// One setting.
-struct Cell {
+struct MapCell {
     method: String,
     beta1: f64,
     beta2: f64,
@@ -25,10 +27,10 @@ pub fn of_result(found: &SweepResult) -> Result<SweepMap> {
             None => Scores::new(partition, found.labels_of(found.label_free))?.ari,
         });
     }
-    let cells: Vec<Cell> = found
+    let cells: Vec<MapCell> = found
         .entries
         .iter()
-        .map(|e| Cell {
+        .map(|e| MapCell {
             method: word(&e.method),
             beta1: e.beta1,
             beta2: e.beta2,
@@ -83,7 +85,7 @@ pub fn of_printed(printed: Printed) -> SweepMap {
     let cells = printed
         .grid
         .iter()
-        .map(|e| Cell {
+        .map(|e| MapCell {
             method: e.method.clone(),
             beta1: e.beta1,
             beta2: e.beta2,
@@ -94,7 +96,7 @@ pub fn of_printed(printed: Printed) -> SweepMap {
 }
 
 /// Arranges the cells by method, threshold and bandwidth; `picks` are indices of cells.
-fn map(cells: Vec<Cell>, meaning: &str, picks: &[(&str, Option<usize>)]) -> SweepMap {
+fn map(cells: Vec<MapCell>, meaning: &str, picks: &[(&str, Option<usize>)]) -> SweepMap {
     let mut beta1: Vec<f64> = cells.iter().map(|c| c.beta1).collect();
     let mut beta2: Vec<f64> = cells.iter().map(|c| c.beta2).collect();
     for values in [&mut beta1, &mut beta2] {
@@ -107,7 +109,7 @@ fn map(cells: Vec<Cell>, meaning: &str, picks: &[(&str, Option<usize>)]) -> Swee
             methods.push(cell.method.clone());
         }
     }
-    let place = |cell: &Cell| {
+    let place = |cell: &MapCell| {
         let find = |values: &[f64], value: f64| values.partition_point(|v| *v < value);
         let method = methods.iter().position(|m| *m == cell.method).unwrap_or(0);
         [method, find(&beta1, cell.beta1), find(&beta2, cell.beta2)]

@@ -1,7 +1,9 @@
 //! The paper's data sets, and a few larger ones, read from a folder in their distributors' own formats.
 //!
-//! The digest of every file is checked first. Copies with missing rows or shifted decimal points are common, and a wrong
-//! copy would silently give a wrong table.
+//! The digest of every file is checked before it is parsed: copies with missing rows or shifted decimal points are
+//! common, and a wrong copy would silently give a wrong table. The size of the table is checked too. `entries` lists
+//! the sets, `readers` reads those that are not plain tables; [`Scaling`] standardises no feature, all, or those of the
+//! paper.
 
 mod entries;
 mod readers;
@@ -46,7 +48,7 @@ pub struct DataFile {
 
 /// How the files are combined into a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Layout {
+pub(crate) enum FileLayout {
     /// Text tables, one below the other; the label's column and those left out, from 1.
     Text { label: usize, drop: &'static [usize], header: bool },
     /// Records of one label line and 15 lines of 6 numbers.
@@ -80,7 +82,7 @@ pub struct Entry {
     pub origin: &'static str,
     /// The features the paper standardised, from 0.
     pub paper_standardized: &'static [usize],
-    pub(crate) layout: Layout,
+    pub(crate) layout: FileLayout,
 }
 
 /// Data sets of the paper that are not public: name, title, reason.
@@ -116,7 +118,7 @@ impl Entry {
         let parts: Vec<(String, Vec<u8>)> =
             self.files.iter().map(|f| self.checked(folder.as_ref(), f)).collect::<Result<_>>()?;
         let mut table = match self.layout {
-            Layout::Text { label, drop, header } => {
+            FileLayout::Text { label, drop, header } => {
                 let column = |c: usize| ColumnRef(c.to_string());
                 let prepare = Prepare {
                     label: Some(column(label)),
@@ -125,10 +127,10 @@ impl Entry {
                 };
                 prepare.fit(stacked(parts, header)?)?.0
             }
-            Layout::Robot => readers::robot(parts)?,
-            Layout::Madelon => readers::madelon(parts)?,
-            Layout::Naval => readers::naval(stacked(parts, false)?)?,
-            Layout::Mnist => readers::mnist(&parts)?,
+            FileLayout::Robot => readers::robot(parts)?,
+            FileLayout::Madelon => readers::madelon(parts)?,
+            FileLayout::Naval => readers::naval(stacked(parts, false)?)?,
+            FileLayout::Mnist => readers::mnist(&parts)?,
         };
         if (table.n, table.d()) != (self.n, self.d) {
             let problem = format!("{} x {} was read, {} x {} expected", table.n, table.d(), self.n, self.d);

@@ -1,4 +1,5 @@
-//! Column references: by name, by 1-based number or by a range of numbers. A name takes precedence over a number.
+//! Column references: by name, by 1-based number or by a range of numbers. A name takes precedence over a number. The
+//! error for an unknown name suggests similar names.
 
 use std::str::FromStr;
 
@@ -112,7 +113,8 @@ fn listed(names: &[String]) -> String {
     shown.join(", ")
 }
 
-/// Up to three names within an edit distance of a third of the letters, the closest first.
+/// Up to three names, the closest first, within an edit distance of a third of the letters of `wanted` (at least 1),
+/// ignoring case.
 pub(crate) fn close_names(wanted: &str, names: &[String]) -> Vec<String> {
     let lower = wanted.to_lowercase();
     let allowed = (lower.chars().count() / 3).max(1);
@@ -126,7 +128,7 @@ pub(crate) fn close_names(wanted: &str, names: &[String]) -> Vec<String> {
     close.into_iter().take(3).map(|(_, n)| format!("\"{}\"", excerpt(n))).collect()
 }
 
-/// Levenshtein's edit distance.
+/// The Levenshtein distance by dynamic programming (Wagner and Fischer, J. ACM 21(1), 1974), in one row of memory.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,4 +1,4 @@
-//! The error type. A message is one sentence that names the file, the row, the column and a remedy.
+//! The error type. A message is one sentence that names the file, the row, the column and a remedy where they apply.
 
 use std::fmt;
 use std::path::Path;

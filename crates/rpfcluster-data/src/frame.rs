@@ -1,7 +1,9 @@
 //! A file as read: every column, numbers and text, missing cells included.
 //!
-//! Numbers are stored row-major over all columns, so that columns are selected in place and a large file is never held
-//! twice. A text cell is NaN there; its text is in the [`TextColumn`] of the column.
+//! Numbers are stored row-major over all columns, so that columns in ascending order are selected in place and the
+//! numbers of a large file are never held twice. A cell without a number is NaN; the text of a text cell is in the
+//! [`TextColumn`] of its column. A frame also codes a column as labels, appends the rows of another frame and maps rows
+//! to line numbers for error messages.
 
 use std::collections::HashMap;
 
@@ -14,7 +16,7 @@ pub(crate) const NO_TEXT: u32 = u32::MAX;
 /// The text cells of one column.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct TextColumn {
-    /// One code per row, [`NO_TEXT`] where the cell is a number or missing.
+    /// One code per row up to the last text cell; [`NO_TEXT`] where the cell is a number or missing.
     pub codes: Vec<u32>,
     /// The distinct texts.
     pub names: Vec<String>,
@@ -132,7 +134,7 @@ impl Frame {
         self.values.get(row * self.width() + column)
     }
 
-    /// The text in a cell that is not a number.
+    /// The text in a cell; `None` where the cell is a number or missing.
     pub fn text(&self, row: usize, column: usize) -> Option<&str> {
         self.text.get(column).and_then(Option::as_ref).and_then(|t| t.get(row))
     }
@@ -154,7 +156,7 @@ impl Frame {
         (!x.is_nan()).then(|| (x + 0.0).to_string())
     }
 
-    /// A column as labels, and the rows whose label is missing.
+    /// A column as labels, and the rows whose label is missing, which get code 0.
     pub(crate) fn labels(&self, column: usize) -> (Labels, Vec<usize>) {
         let mut gaps = Vec::new();
         let mut by_number: HashMap<u64, u32> = HashMap::new();

@@ -1,7 +1,8 @@
 //! Fisher's Iris data, embedded, so that the demonstration needs no file.
 //!
-//! These are the measurements of Fisher's own table (1936), as R and scikit-learn have them. The UCI repository's
-//! copy differs in rows 35 (petal width 0.1 instead of 0.2) and 38 (3.1 and 1.5 instead of 3.6 and 1.4).
+//! These are the measurements of Fisher's own table (Annals of Eugenics 7(2), 1936), as R and scikit-learn have them.
+//! The UCI repository's copy differs in rows 35 (petal width 0.1 instead of 0.2) and 38 (sepal width 3.1 instead of
+//! 3.6, petal length 1.5 instead of 1.4).
 
 use crate::error::Result;
 use crate::prepare::Prepare;

@@ -1,9 +1,11 @@
-//! Data for rpfcluster: readers and writers (one module per format), preparation, the paper's data sets, synthetic shapes.
+//! Data for rpfcluster: readers and writers (one module per format), preparation, the data sets of the paper (Yan, Gu,
+//! Xu and Qin, "Similarity Kernel and Clustering via Random Projection Forests"), and synthetic shapes.
 //!
 //! A file is read into a [`Frame`]: every column, missing cells and text included. A [`Prepare`] turns the frame into a
-//! [`Table`] of finite numbers and returns a [`Preparation`], which applies the same steps to the next file.
+//! [`Table`] of finite numbers and returns a [`Preparation`], which applies the same steps to the next file. Label
+//! files become [`RowLabels`], similarity matrices a [`Similarity`].
 //!
-//! The cargo features `arrow` and `parquet`, both on by default, read these formats.
+//! The cargo features `arrow` (reads Arrow and Feather) and `parquet` (reads and writes Parquet) are on by default.
 
 mod column_ref;
 mod error;

@@ -1,4 +1,5 @@
-//! From a [`Frame`] to a [`Table`]: selects columns, handles missing cells, standardises. The fitted [`Preparation`]
+//! From a [`Frame`] to a [`Table`]: selects columns, refuses, drops or fills missing cells (mean imputation) and
+//! standardises columns (z-scores). Text in a feature and infinite numbers are errors. The fitted [`Preparation`]
 //! applies exactly the same steps to new rows.
 
 use serde::{Deserialize, Serialize};
@@ -11,7 +12,7 @@ use crate::table::{Labels, Table, Values};
 /// Which columns get mean zero and standard deviation one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Standardize {
-    /// None, as in the paper.
+    /// None; the paper standardises a few columns of two data sets only.
     #[default]
     None,
     /// All features.
@@ -55,11 +56,12 @@ pub struct Preparation {
     pub columns: Vec<String>,
     /// Their positions in the file, from 0.
     pub positions: Vec<usize>,
-    /// Whether the file names its columns. New tables are then matched by name, else by position.
+    /// Whether the file names its columns. Those of a new file are matched by name if it has names too, else by
+    /// position.
     pub named: bool,
     /// How missing cells are handled.
     pub missing: Missing,
-    /// The mean of each column before standardising, which replaces missing cells.
+    /// The mean of each column before standardising, which replaces missing cells; empty unless `missing` is `Mean`.
     pub fill: Vec<f64>,
     /// Subtracted from each column.
     pub center: Vec<f64>,
@@ -189,7 +191,9 @@ impl Taken {
     }
 }
 
-/// Moves the chosen columns out of the frame. Missing cells get `fill`, or the mean of their column.
+/// Moves the chosen columns out of the frame and removes missing cells as `missing` asks: the first one is an error,
+/// their rows are dropped, or they get `fill`, by default the mean of their column. Rows without a label are dropped or
+/// refused.
 fn take(
     frame: &mut Frame,
     chosen: &[usize],
@@ -285,8 +289,8 @@ fn means_of_present(values: &Values, d: usize) -> Vec<f64> {
     sums.iter().zip(counts).map(|(s, c)| s / c as f64).collect()
 }
 
-/// Mean and population standard deviation of every column. For a constant column they are exactly its value and zero,
-/// free of rounding errors.
+/// Mean and population standard deviation of every column, in two passes (Chan, Golub and LeVeque, Am. Stat. 37, 1983).
+/// For a constant column they are exactly its value and zero, free of rounding errors.
 fn moments(values: &Values, d: usize) -> (Vec<f64>, Vec<f64>) {
     let values = values.to_f64();
     let n = (values.len() / d.max(1)) as f64;

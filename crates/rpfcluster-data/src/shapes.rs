@@ -1,7 +1,7 @@
-//! Synthetic data sets with known clusters, from easy to hard for a clustering method.
+//! Synthetic data sets with known clusters of different shape, density and size, and one without clusters.
 //!
-//! Point i depends only on the seed and i (and on n where clusters differ in size), so the points do not depend on the
-//! order in which they are generated.
+//! Point i depends only on the shape, the seed and i (and on n where clusters differ in size), so the points do not
+//! depend on the order in which they are generated.
 
 use std::f64::consts::{PI, TAU};
 use std::str::FromStr;
@@ -26,7 +26,7 @@ pub enum Shape {
     Moons,
     /// Three concentric circles.
     Rings,
-    /// Three arms of a spiral.
+    /// Three interleaved arms of a spiral.
     Spirals,
     /// Two interleaved crescents, thicker than the moons and without their tips.
     Bananas,
@@ -40,7 +40,8 @@ pub enum Shape {
     Anisotropic,
     /// Uniform in a square: no structure, one label.
     Noise,
-    /// A rolled-up sheet in three dimensions; the labels are four segments along the roll.
+    /// The Swiss roll (Tenenbaum, de Silva and Langford, Science 290, 2000), a rolled-up sheet in three dimensions; the
+    /// labels are four segments along the roll.
     SwissRoll,
 }
 
@@ -150,7 +151,7 @@ impl Shape {
                 cluster
             }
             Shape::Spirals => {
-                // The square root spreads the points evenly along the arm.
+                // The square root spreads the points about evenly along the arm.
                 let along = 0.2 + 0.8 * s.uniform().sqrt();
                 let (sin, cos) = (TAU * (along + cluster as f64 / 3.0)).sin_cos();
                 put(out, 10.0 * along * cos + 0.15 * s.normal(), 10.0 * along * sin + 0.15 * s.normal());
@@ -210,7 +211,7 @@ impl Shape {
     }
 }
 
-/// The first two coordinates.
+/// Sets the first two coordinates.
 fn put(out: &mut [f64], x: f64, y: f64) {
     if let [a, b, ..] = out {
         *a = x;

@@ -1,4 +1,6 @@
-//! A table ready for clustering: a row-major matrix of finite numbers, with an optional label for each row.
+//! A table ready for clustering: a row-major matrix of finite numbers, with an optional label for each row. [`Values`]
+//! holds the numbers in single or double precision, [`Labels`] the coded labels; [`ScaleHint`] names columns of very
+//! different scale.
 
 /// The numbers of a table, row by row, in single precision where the file has no more.
 #[derive(Debug, Clone, PartialEq)]
@@ -178,8 +180,8 @@ impl Table {
         self.rows.as_ref().and_then(|r| r.get(i).copied()).unwrap_or(i + 1)
     }
 
-    /// When the largest standard deviation of a column is over 100 times the smallest (constant columns aside):
-    /// the ratio and the two columns. The larger one then dominates Euclidean projections.
+    /// When the largest standard deviation of a column is over 100 times the smallest (constant columns aside): the
+    /// ratio and the two columns. The column that varies more then dominates the random projections.
     pub fn scale_hint(&self) -> Option<ScaleHint> {
         let sds = crate::prepare::standard_deviations(&self.values, self.d());
         let mut large: Option<(usize, f64)> = None;
@@ -204,7 +206,7 @@ impl Table {
 /// Two columns whose scales differ by over 100 times.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScaleHint {
-    /// Standard deviation of the one over that of the other.
+    /// The largest standard deviation over the smallest.
     pub ratio: f64,
     /// The column with the largest standard deviation.
     pub largest: String,

@@ -2,7 +2,7 @@
 //!
 //! rpfCluster runs in two forms. `rpf_label_free` chooses everything without the classes, as its rivals do.
 //! `rpf_best_by_labels` is the paper's protocol: the best setting of a grid by the known classes, which a user without
-//! classes cannot repeat.
+//! classes cannot repeat. [`Comparison::run`] runs one method and returns labels, scores, seconds and a note.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -20,7 +20,7 @@ use crate::rivals::{ClusterForests, HartiganWong, Njw};
 /// A method of the comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Method {
+pub enum ComparedMethod {
     /// K-means by Hartigan and Wong.
     #[serde(rename = "kmeans")]
     KMeans,
@@ -34,35 +34,40 @@ pub enum Method {
     RpfBestByLabels,
 }
 
-impl Method {
+impl ComparedMethod {
     /// All of them, in the order of the tables.
-    pub const ALL: [Method; 5] =
-        [Method::KMeans, Method::Njw, Method::Cf, Method::RpfLabelFree, Method::RpfBestByLabels];
+    pub const ALL: [ComparedMethod; 5] = [
+        ComparedMethod::KMeans,
+        ComparedMethod::Njw,
+        ComparedMethod::Cf,
+        ComparedMethod::RpfLabelFree,
+        ComparedMethod::RpfBestByLabels,
+    ];
 
     /// The name in results.json and in JSON output.
     pub fn name(self) -> &'static str {
         match self {
-            Method::KMeans => "kmeans",
-            Method::Njw => "njw",
-            Method::Cf => "cf",
-            Method::RpfLabelFree => "rpf_label_free",
-            Method::RpfBestByLabels => "rpf_best_by_labels",
+            ComparedMethod::KMeans => "kmeans",
+            ComparedMethod::Njw => "njw",
+            ComparedMethod::Cf => "cf",
+            ComparedMethod::RpfLabelFree => "rpf_label_free",
+            ComparedMethod::RpfBestByLabels => "rpf_best_by_labels",
         }
     }
 
     /// The name in tables and figures.
     pub fn title(self) -> &'static str {
         match self {
-            Method::KMeans => "K-means",
-            Method::Njw => "NJW",
-            Method::Cf => "CF",
-            Method::RpfLabelFree => "rpfCluster, label-free",
-            Method::RpfBestByLabels => "rpfCluster, best by labels",
+            ComparedMethod::KMeans => "K-means",
+            ComparedMethod::Njw => "NJW",
+            ComparedMethod::Cf => "CF",
+            ComparedMethod::RpfLabelFree => "rpfCluster, label-free",
+            ComparedMethod::RpfBestByLabels => "rpfCluster, best by labels",
         }
     }
 }
 
-/// The parameters of every method. `k` and `seed` replace those of the single methods.
+/// The parameters of every method. `k` and `seed` override those of the single methods.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
     /// K-means.
@@ -105,7 +110,7 @@ impl Default for Comparison {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
     /// The method.
-    pub method: Method,
+    pub method: ComparedMethod,
     /// One label per row.
     pub labels: Vec<u32>,
     /// Scores against the known classes.
@@ -120,7 +125,7 @@ impl Comparison {
     /// Runs one method on rows of `d` numbers with known classes, in the current thread pool.
     pub fn run(
         &self,
-        method: Method,
+        method: ComparedMethod,
         data: &[f64],
         d: usize,
         classes: &[u32],
@@ -130,24 +135,24 @@ impl Comparison {
         let (k, seed) = (self.k, self.seed);
         let landmarks = |used: Option<usize>| used.map_or(String::new(), |m| format!("{m} landmarks"));
         let (labels, note) = match method {
-            Method::KMeans => {
+            ComparedMethod::KMeans => {
                 let fit = HartiganWong { k, seed, ..self.kmeans.clone() }.fit(data, d, observer)?;
                 (fit.labels, String::new())
             }
-            Method::Njw => {
+            ComparedMethod::Njw => {
                 let fit = Njw { k, seed, ..self.njw.clone() }.fit(data, d, observer)?;
                 (fit.labels, landmarks(fit.landmarks))
             }
-            Method::Cf => {
+            ComparedMethod::Cf => {
                 let fit = ClusterForests { k, seed, ..self.cf.clone() }.fit(data, d, observer)?;
                 (fit.labels, landmarks(fit.landmarks))
             }
-            Method::RpfLabelFree => {
+            ComparedMethod::RpfLabelFree => {
                 let points = Points::new(data, data.len().checked_div(d).unwrap_or(0), d)?;
                 let fitted = RpfCluster { k, seed, ..self.rpf.clone() }.fit(points.observed(observer))?;
                 (fitted.labels().to_vec(), String::new())
             }
-            Method::RpfBestByLabels => self.best_by_labels(data, d, classes, observer)?,
+            ComparedMethod::RpfBestByLabels => self.best_by_labels(data, d, classes, observer)?,
         };
         let scores = Scores::new(&labels, classes)?;
         Ok(Answer { method, labels, scores, seconds: clock.elapsed().as_secs_f64(), note })
@@ -173,9 +178,9 @@ impl Comparison {
         };
         let forest = Forest::grow(points.observed(observer), &params)?;
         let sweep = Sweep { k: self.k, seed: self.seed, ..self.sweep.clone() };
-        // One forest serves all: a smaller number of trees is its first ones.
+        // One forest for all numbers of trees: a smaller one takes the first trees.
         let quiet = Quiet(observer);
-        let searched: Result<Vec<Option<Found>>> = self
+        let searched: Result<Vec<Option<BestByLabels>>> = self
             .trees
             .par_iter()
             .map(|trees| {
@@ -184,7 +189,7 @@ impl Comparison {
             })
             .collect();
         let best = searched?.into_iter().flatten().reduce(|best, next| {
-            let key = |f: &Found| (f.scores.rho_c, f.scores.ari);
+            let key = |f: &BestByLabels| (f.scores.rho_c, f.scores.ari);
             if key(&next) > key(&best) { next } else { best }
         });
         best.map(|best| (best.labels, best.note))
@@ -193,13 +198,13 @@ impl Comparison {
 }
 
 /// The best setting by the known classes for one number of trees.
-struct Found {
+struct BestByLabels {
     scores: Scores,
     labels: Vec<u32>,
     note: String,
 }
 
-fn found(trees: usize, result: &SweepResult) -> Option<Found> {
+fn found(trees: usize, result: &SweepResult) -> Option<BestByLabels> {
     let at = result.best_by_labels?;
     let entry = &result.entries[at];
     let way = if entry.method == rpfcluster::spectral::Method::Ncut { "ncut" } else { "kway" };
@@ -208,5 +213,5 @@ fn found(trees: usize, result: &SweepResult) -> Option<Found> {
         let left: Vec<String> = result.left_out.iter().map(f64::to_string).collect();
         note.push_str(&format!("; beta1 {} left out for memory", left.join(", ")));
     }
-    Some(Found { scores: *result.scores_of(at)?, labels: result.labels_of(at).to_vec(), note })
+    Some(BestByLabels { scores: *result.scores_of(at)?, labels: result.labels_of(at).to_vec(), note })
 }

@@ -1,4 +1,5 @@
-//! The experiments of the rpfCluster paper: its rivals, its parameter search and its tables.
+//! The experiments of the rpfCluster paper (Yan, Gu, Xu and Qin, "Similarity Kernel and Clustering via Random
+//! Projection Forests"): its rivals, its parameter search and its tables.
 //!
 //! The paper clusters twelve data sets of known classes with four methods and claims that rpfCluster comes first or
 //! second on most of them by two scores, `rho_c` (clustering accuracy) and `rho_r` (the Rand index). It tunes
@@ -7,21 +8,21 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`rivals`] | K-means (Hartigan and Wong 1979), NJW spectral clustering (Ng, Jordan and Weiss 2002), Cluster Forests (Yan, Chen and Jordan 2013) |
+//! | [`rivals`] | K-means (Hartigan and Wong), NJW (Ng, Jordan and Weiss), Cluster Forests (Yan, Chen and Jordan) |
 //! | [`sweep`] | the grid search over threshold and bandwidth on one forest |
 //! | [`compare`] | every method on one table, scored the same way |
 //! | [`reproduce`] | the paper's section 5: all data sets, several seeds, tables, figures, a report |
 //!
-//! The paper picks rpfCluster's setting by the known classes, which its rivals do not see. Results here always
-//! show both: *best by labels*, the paper's protocol, and *label-free*, which a user without classes can repeat.
+//! The paper selects rpfCluster's setting by the known classes, which its rivals do not see. Results here always show
+//! both: *best by labels*, the paper's protocol, and *label-free*, which a user without classes can repeat.
 //!
 //! ```
-//! use rpfcluster_paper::compare::{Comparison, Method};
+//! use rpfcluster_paper::compare::{Comparison, ComparedMethod};
 //! // Two groups of 40 rows, one feature.
 //! let rows: Vec<f64> = (0..80).map(|i| if i < 40 { 0.0 } else { 9.0 } + (i % 7) as f64 * 0.1).collect();
 //! let classes: Vec<u32> = (0..80).map(|i| u32::from(i >= 40)).collect();
 //! let comparison = Comparison { k: 2, ..Default::default() };
-//! for method in [Method::KMeans, Method::Njw, Method::RpfLabelFree] {
+//! for method in [ComparedMethod::KMeans, ComparedMethod::Njw, ComparedMethod::RpfLabelFree] {
 //!     let answer = comparison.run(method, &rows, 1, &classes, &rpfcluster::Silent)?;
 //!     assert_eq!(answer.scores.rho_c, 100.0, "{}", method.title());
 //! }

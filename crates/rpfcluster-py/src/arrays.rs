@@ -93,7 +93,7 @@ pub fn convert<A, B>(from: &[A], f: impl Fn(&A) -> B, observer: &dyn Observer) -
     Ok(out)
 }
 
-/// The vectors of neighbour lists, padded to k entries a row.
+/// The vectors of neighbour lists, padded to k entries per row.
 pub struct NeighborBuffers {
     n: usize,
     k: usize,

@@ -1,4 +1,6 @@
-//! The class `Cluster`: a fitted clustering that predicts and embeds new rows.
+//! The Python class `Cluster` (PyO3): a fitted clustering with its labels, eigenvectors, confidence, affinity matrix
+//! and HTML report. It predicts and embeds new rows, clusters again with other parameters, and is serialised as a model
+//! file (a path, bytes or pickle).
 
 use std::sync::Arc;
 
@@ -12,7 +14,7 @@ use rpfcluster::{Fitted, Observer, RpfCluster};
 
 use crate::arrays::{CsrArrays, CsrBuffers, LabelArray, convert, label_array};
 use crate::forest::dtype_name;
-use crate::gate::{Progress, gate};
+use crate::gate::{ProgressCallback, gate};
 use crate::json::{parse, to_json};
 use crate::model::{bytes_of, save_to};
 use crate::table::{InputTable, with_view};
@@ -33,8 +35,8 @@ impl Cluster {
 
 #[pymethods]
 impl Cluster {
-    /// Clusters the rows. `params` is the JSON of the library's `RpfCluster`; `threads` and `memory_limit` (in bytes) are
-    /// separate, since a model does not hold them.
+    /// Clusters the rows. `params` is the JSON of the library's `RpfCluster`; `threads` and `memory_limit` (in bytes)
+    /// are separate, since a model does not hold them.
     #[staticmethod]
     #[pyo3(signature = (table, params, threads=None, memory_limit=None, progress=None))]
     fn fit(
@@ -43,7 +45,7 @@ impl Cluster {
         params: &str,
         threads: Option<usize>,
         memory_limit: Option<u64>,
-        progress: Progress,
+        progress: ProgressCallback,
     ) -> PyResult<Self> {
         let params = RpfCluster { threads, memory_limit, ..parse(params)? };
         let inner =
@@ -59,7 +61,7 @@ impl Cluster {
         params: &str,
         threads: Option<usize>,
         memory_limit: Option<u64>,
-        progress: Progress,
+        progress: ProgressCallback,
     ) -> PyResult<Self> {
         let params = RpfCluster { threads, memory_limit, ..parse(params)? };
         Ok(Cluster { inner: Arc::new(gate(py, progress, |o| self.inner.refit(&params, o))?) })
@@ -135,7 +137,11 @@ impl Cluster {
 
     /// For each training row, the share of its co-leaf rows that belong to its cluster.
     #[pyo3(signature = (progress=None))]
-    fn confidence<'py>(&self, py: Python<'py>, progress: Progress) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    fn confidence<'py>(
+        &self,
+        py: Python<'py>,
+        progress: ProgressCallback,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let threads = self.inner.params().threads;
         Ok(gate(py, progress, |o| in_pool(threads, || self.inner.confidence(o))?)?.into_pyarray(py))
     }
@@ -147,7 +153,7 @@ impl Cluster {
         py: Python<'_>,
         about: &str,
         table: Option<InputTable<'_>>,
-        progress: Progress,
+        progress: ProgressCallback,
     ) -> PyResult<String> {
         crate::report::page(py, &self.inner, about, table, progress)
     }
@@ -158,7 +164,7 @@ impl Cluster {
         &self,
         py: Python<'py>,
         table: InputTable<'_>,
-        progress: Progress,
+        progress: ProgressCallback,
     ) -> PyResult<LabelArray<'py>> {
         let labels = with_view!(table, view => gate(py, progress, |o| {
             self.inner.predict(view.points()?.observed(o))
@@ -166,13 +172,13 @@ impl Cluster {
         Ok(label_array(py, &labels))
     }
 
-    /// The spectral embedding of each new row.
+    /// The spectral embedding of each new row (Nystrom extension).
     #[pyo3(signature = (table, progress=None))]
     fn transform<'py>(
         &self,
         py: Python<'py>,
         table: InputTable<'_>,
-        progress: Progress,
+        progress: ProgressCallback,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let rows = with_view!(table, view => gate(py, progress, |o| {
             self.inner.transform(view.points()?.observed(o))
@@ -184,7 +190,7 @@ impl Cluster {
 
     /// The affinity matrix: a constant common to all pairs, and the CSR matrix of what exceeds it.
     #[pyo3(signature = (progress=None))]
-    fn affinity<'py>(&self, py: Python<'py>, progress: Progress) -> PyResult<(f64, CsrArrays<'py>)> {
+    fn affinity<'py>(&self, py: Python<'py>, progress: ProgressCallback) -> PyResult<(f64, CsrArrays<'py>)> {
         let leaves = self.inner.leaves();
         let affinity = *self.inner.affinity();
         let (constant, csr) = gate(py, progress, |o| {

@@ -1,8 +1,8 @@
 //! The Python class `Forest` (PyO3): grows a forest on a table and answers questions about it.
 //!
-//! Leaf ids, the one-hot leaf feature map, the kernel (dense or CSR), neighbours by the kernel or re-ranked
-//! by exact Euclidean distance, for training rows or new rows; the paths from the root to the leaves of a tree. It is
-//! serialised as a model file (a path, bytes or pickle).
+//! It returns leaf ids, the one-hot feature map of the leaves, the kernel (dense or CSR) and neighbours, by the kernel
+//! or re-ranked by exact Euclidean distance, for training rows or new rows; and the paths from the root of a tree to
+//! its leaves. It is serialised as a model file (a path, bytes or pickle).
 
 use numpy::{Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
@@ -14,7 +14,7 @@ use rpfcluster::{Error, ForestParams, LeafIds, LeafMatrix, Neighbors, Observer, 
 
 use crate::arrays::{CsrArrays, CsrBuffers, NeighborArrays, NeighborBuffers, transpose};
 use crate::errors::to_python;
-use crate::gate::{Progress, gate};
+use crate::gate::{ProgressCallback, gate};
 use crate::json::{parse, to_json};
 use crate::model::{bytes_of, save_to};
 use crate::table::{InputTable, TableView, with_view};
@@ -64,7 +64,7 @@ impl Forest {
         py: Python<'_>,
         table: Option<InputTable<'_>>,
         threads: Option<usize>,
-        progress: Progress,
+        progress: ProgressCallback,
         work: impl FnOnce(&LeafMatrix, &LeafIds, &dyn Observer) -> rpfcluster::Result<T> + Send,
     ) -> PyResult<T> {
         let leaves = &self.leaves;
@@ -88,7 +88,7 @@ impl Forest {
         table: Option<InputTable<'_>>,
         against: Option<InputTable<'_>>,
         threads: Option<usize>,
-        progress: Progress,
+        progress: ProgressCallback,
         work: impl FnOnce(&LeafMatrix, &LeafIds, &dyn Observer) -> rpfcluster::Result<T> + Send,
     ) -> PyResult<T> {
         let Some(against) = against else { return self.with_leaf_ids(py, table, threads, progress, work) };
@@ -106,7 +106,7 @@ impl Forest {
         against: Option<InputTable<'py>>,
         threshold: f64,
         threads: Option<usize>,
-        progress: Progress,
+        progress: ProgressCallback,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (all, columns) =
             self.with_leaves_of(py, table, against, threads, progress, |leaves, leaf_ids, o| {
@@ -127,7 +127,7 @@ impl Forest {
         table: InputTable<'_>,
         params: &str,
         threads: Option<usize>,
-        progress: Progress,
+        progress: ProgressCallback,
     ) -> PyResult<Self> {
         let params: ForestParams = parse(params)?;
         let forest = with_view!(table, view => gate(py, progress, |o| {
@@ -174,7 +174,7 @@ impl Forest {
         py: Python<'py>,
         table: Option<InputTable<'py>>,
         threads: Option<usize>,
-        progress: Progress,
+        progress: ProgressCallback,
     ) -> PyResult<Bound<'py, PyArray2<u32>>> {
         let (n, leaves) = self.with_leaf_ids(py, table, threads, progress, |_, leaf_ids, o| {
             Ok((leaf_ids.n(), transpose(leaf_ids, o, |_, leaf| leaf)?))
@@ -189,7 +189,7 @@ impl Forest {
         py: Python<'py>,
         table: Option<InputTable<'py>>,
         threads: Option<usize>,
-        progress: Progress,
+        progress: ProgressCallback,
     ) -> PyResult<Bound<'py, PyAny>> {
         let first = |t: usize| self.leaves.first_column(t);
         // scipy uses int32 indices where they suffice.
@@ -226,7 +226,7 @@ impl Forest {
         k: usize,
         table: Option<InputTable<'py>>,
         threads: Option<usize>,
-        progress: Progress,
+        progress: ProgressCallback,
     ) -> PyResult<NeighborArrays<'py>> {
         let new = table.is_some();
         let pairs = self.with_leaf_ids(py, table, threads, progress, |leaves, leaf_ids, o| {
@@ -246,7 +246,7 @@ impl Forest {
         training: InputTable<'py>,
         table: Option<InputTable<'py>>,
         threads: Option<usize>,
-        progress: Progress,
+        progress: ProgressCallback,
     ) -> PyResult<NeighborArrays<'py>> {
         let found = match (training, table) {
             (InputTable::F32(all), None) => {
@@ -273,8 +273,8 @@ impl Forest {
         found.into_arrays(py)
     }
 
-    /// The kernel between the rows of `table` and the training rows, or the rows `against`, as a CSR matrix. Values below
-    /// `threshold` are dropped.
+    /// The kernel between the rows of `table` and the training rows, or the rows `against`, as a CSR matrix. Values
+    /// below `threshold` are dropped.
     #[pyo3(signature = (threshold, table=None, threads=None, progress=None, against=None))]
     fn sparse<'py>(
         &self,
@@ -282,7 +282,7 @@ impl Forest {
         threshold: f64,
         table: Option<InputTable<'py>>,
         threads: Option<usize>,
-        progress: Progress,
+        progress: ProgressCallback,
         against: Option<InputTable<'py>>,
     ) -> PyResult<CsrArrays<'py>> {
         let new = table.is_some();
@@ -296,8 +296,8 @@ impl Forest {
         Ok(pairs.into_arrays(py))
     }
 
-    /// The kernel between the rows of `table` and the training rows, or the rows `against`, as a dense array in the float
-    /// type of `table`. Values below `threshold` are zero.
+    /// The kernel between the rows of `table` and the training rows, or the rows `against`, as a dense array in the
+    /// float type of `table`. Values below `threshold` are zero.
     #[pyo3(signature = (threshold, table, threads=None, progress=None, against=None))]
     fn dense<'py>(
         &self,
@@ -305,7 +305,7 @@ impl Forest {
         threshold: f64,
         table: InputTable<'py>,
         threads: Option<usize>,
-        progress: Progress,
+        progress: ProgressCallback,
         against: Option<InputTable<'py>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         match table {

@@ -21,7 +21,7 @@ use crate::errors::to_python;
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A progress callback, `callback(event, stage, units)`. The event is "begin" (units: the total), "at" or "end".
-pub type Progress = Option<Py<PyAny>>;
+pub type ProgressCallback = Option<Py<PyAny>>;
 
 /// The beginning or the end of a stage.
 struct Event {
@@ -53,7 +53,12 @@ impl Watch {
     }
 
     /// Calls the callback with the events since the last call and the position in the current stage.
-    fn report(&self, py: Python<'_>, progress: &Progress, current: &mut Option<Stage>) -> PyResult<()> {
+    fn report(
+        &self,
+        py: Python<'_>,
+        progress: &ProgressCallback,
+        current: &mut Option<Stage>,
+    ) -> PyResult<()> {
         let (Some(progress), Some(events)) = (progress, &self.events) else { return Ok(()) };
         let pending = events.lock().map(|mut e| std::mem::take(&mut *e)).unwrap_or_default();
         for Event { name, stage, units } in pending {
@@ -86,7 +91,7 @@ impl Observer for Watch {
 /// Runs `work` with the GIL released and an observer that reports to `progress`.
 pub fn gate<T: Send>(
     py: Python<'_>,
-    progress: Progress,
+    progress: ProgressCallback,
     work: impl FnOnce(&dyn Observer) -> rpfcluster::Result<T> + Send,
 ) -> PyResult<T> {
     let watch = Watch::new(progress.is_some());

@@ -1,4 +1,4 @@
-//! JSON between the two halves of the package: parameters of the library in, records of a fit out.
+//! JSON between Python and the library: parameters in, records of a fit out.
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;

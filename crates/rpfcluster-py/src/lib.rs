@@ -1,4 +1,5 @@
-//! The native module `rpfcluster._rpfcluster` of the Python package. It translates; it implements no algorithm.
+//! The native module `rpfcluster._rpfcluster` of the Python package. It converts arguments, results and errors; it
+//! implements no algorithm.
 //!
 //! The scikit-learn estimators in `python/rpfcluster` are the public interface and call this module.
 //!

@@ -1,4 +1,4 @@
-//! Agreement of labels with known classes.
+//! Agreement of labels with known classes: accuracy, Rand index, adjusted Rand index, normalised mutual information.
 
 use pyo3::prelude::*;
 use rpfcluster::metrics::Scores;

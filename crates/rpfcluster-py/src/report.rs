@@ -1,4 +1,5 @@
-//! The HTML report of `RPFCluster.report()`, the same page that `rpf cluster --report` writes.
+//! The HTML report of `RPFCluster.report()`, the same page that `rpf cluster --report` writes, from a fitted
+//! clustering, the training rows if given, and a description as JSON.
 
 use std::sync::Arc;
 
@@ -6,11 +7,11 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rpfcluster::thread_pool::in_pool;
 use rpfcluster::{Error, Fitted, Observer, Points, Real};
-use rpfcluster_report::{Again, Classes, Clustering, Columns, Scaling, Subject, build, html};
+use rpfcluster_report::{Again, Classes, Clustering, ColumnScaling, Columns, Subject, build, html};
 use serde::Deserialize;
 
 use crate::errors::to_python;
-use crate::gate::{Progress, gate};
+use crate::gate::{ProgressCallback, gate};
 use crate::json::parse;
 use crate::table::{InputTable, with_view};
 
@@ -35,7 +36,7 @@ pub fn page(
     fitted: &Arc<Fitted>,
     about: &str,
     table: Option<InputTable<'_>>,
-    progress: Progress,
+    progress: ProgressCallback,
 ) -> PyResult<String> {
     let about: About = parse(about)?;
     let n = fitted.labels().len();
@@ -74,7 +75,7 @@ fn with_rows<R: Real>(
     observer: &dyn Observer,
 ) -> rpfcluster::Result<String> {
     let row = |i: usize, out: &mut [f64]| points.copy_row(i, out);
-    let scaling = about.units.as_ref().map(|(center, scale)| Scaling { center, scale });
+    let scaling = about.units.as_ref().map(|(center, scale)| ColumnScaling { center, scale });
     let columns = Columns { names: &about.columns, row: &row, scaling };
     written(fitted, about, Some(columns), observer)
 }

@@ -1,5 +1,5 @@
-//! The paper's methods of comparison: NJW spectral clustering (Ng, Jordan and Weiss 2002) and Cluster Forests (Yan, Chen
-//! and Jordan 2013).
+//! The paper's methods of comparison: NJW spectral clustering (Ng, Jordan and Weiss 2002) and Cluster Forests (Yan,
+//! Chen and Jordan 2013).
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -7,13 +7,13 @@ use rpfcluster::thread_pool::in_pool;
 use rpfcluster_paper::rivals::{ClusterForests, Njw};
 
 use crate::arrays::{LabelArray, label_array};
-use crate::gate::{Progress, gate};
+use crate::gate::{ProgressCallback, gate};
 use crate::json::parse;
 
 type FloatArray<'py> = Bound<'py, PyArray1<f64>>;
 /// Labels, eigenvalues, the bandwidth if all rows share one, distortion, landmarks if the fit is approximate.
 type NjwParts<'py> = (LabelArray<'py>, FloatArray<'py>, Option<f64>, f64, Option<usize>);
-/// Labels, bandwidth, features and final kappa of each pursuit, landmarks if the fit is approximate.
+/// Labels, bandwidth, features and final kappa of each instance, landmarks if the fit is approximate.
 type ClusterForestsParts<'py> = (LabelArray<'py>, f64, Vec<Vec<usize>>, FloatArray<'py>, Option<usize>);
 
 /// Fits NJW. `params` is the JSON of `Njw`.
@@ -24,7 +24,7 @@ pub fn njw<'py>(
     rows: PyReadonlyArray2<'py, f64>,
     params: &str,
     threads: Option<usize>,
-    progress: Progress,
+    progress: ProgressCallback,
 ) -> PyResult<NjwParts<'py>> {
     let params: Njw = parse(params)?;
     let (values, d) = (rows.as_slice()?, rows.shape()[1]);
@@ -41,7 +41,7 @@ pub fn cluster_forests<'py>(
     rows: PyReadonlyArray2<'py, f64>,
     params: &str,
     threads: Option<usize>,
-    progress: Progress,
+    progress: ProgressCallback,
 ) -> PyResult<ClusterForestsParts<'py>> {
     let params: ClusterForests = parse(params)?;
     let (values, d) = (rows.as_slice()?, rows.shape()[1]);

@@ -10,7 +10,7 @@ use rpfcluster::spectral::{SpectralParams, cluster};
 use rpfcluster::thread_pool::in_pool;
 
 use crate::arrays::{LabelArray, label_array};
-use crate::gate::{Progress, gate};
+use crate::gate::{ProgressCallback, gate};
 use crate::json::{parse, to_json};
 use crate::table::index_vec;
 
@@ -26,7 +26,7 @@ pub fn spectral<'py>(
     matrix: &Bound<'py, PyAny>,
     params: &str,
     threads: Option<usize>,
-    progress: Progress,
+    progress: ProgressCallback,
 ) -> PyResult<SpectralParts<'py>> {
     let params: SpectralParams = parse(params)?;
     let affinity = if let Ok(dense) = matrix.extract::<PyReadonlyArray2<'_, f64>>() {

@@ -11,7 +11,7 @@ use rpfcluster_paper::sweep::{
 };
 
 use crate::forest::Forest;
-use crate::gate::{Progress, gate};
+use crate::gate::{ProgressCallback, gate};
 use crate::json::{parse, to_json};
 
 /// The values of beta1 and beta2 in a named grid.
@@ -29,8 +29,8 @@ pub fn sweep_grid(name: &str) -> PyResult<(Vec<f64>, Vec<f64>)> {
     Ok((paper_thresholds(), bandwidths))
 }
 
-/// Runs the grid. `params` is the JSON of `Sweep`; `classes` only score. Returns the JSON of all entries and the distinct
-/// partitions, one a row.
+/// Runs the grid. `params` is the JSON of `Sweep`; `classes` only score. Returns the JSON of all entries and the
+/// distinct partitions, one per row.
 #[pyfunction]
 #[pyo3(signature = (forest, params, classes=None, threads=None, progress=None))]
 pub fn sweep<'py>(
@@ -39,7 +39,7 @@ pub fn sweep<'py>(
     params: &str,
     classes: Option<Vec<u32>>,
     threads: Option<usize>,
-    progress: Progress,
+    progress: ProgressCallback,
 ) -> PyResult<(String, Bound<'py, PyArray2<u32>>)> {
     let params: Sweep = parse(params)?;
     let leaves = Arc::new(forest.grown().leaves());

@@ -1,7 +1,8 @@
 //! Input tables from Python as the library's [`Points`], without copying values.
 //!
 //! Takes float32 and float64, either dense C-contiguous arrays or CSR matrices. A dense array is borrowed as it is. Of
-//! a CSR matrix the values are borrowed; row starts and column indices are copied, since scipy's index types are signed.
+//! a CSR matrix the values are borrowed; row starts and column indices are copied, since scipy's index types are
+//! signed.
 
 use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};

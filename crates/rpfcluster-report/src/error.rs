@@ -1,4 +1,5 @@
-//! The one error type of the crate.
+//! The error type of the crate: an error of the library, a picture that cannot be drawn, or data that cannot be
+//! serialised.
 
 /// Why there is no report or no figure.
 #[derive(Debug, thiserror::Error)]

@@ -1,8 +1,8 @@
 //! Reports and figures of a clustering: one HTML page that needs no other file, and figures for papers.
 //!
-//! `clustering` is the result to show, `subject` the input of a report, `model` its content, `build` computes the
-//! content, `page` renders it. `figures` draws single figures, `draw` holds what all pictures share, `files` writes
-//! figures as SVG with outlined letters, PNG and PDF (feature `files`).
+//! `clustering` is the result to show and `subject` the input of a report; `build` computes its content, `model`, and
+//! `page` renders it. `figures` draws single figures as SVG, `draw` holds what all pictures share, and `files` writes
+//! figures as SVG with text as outlines, PNG and PDF (feature `files`).
 
 mod build;
 mod clustering;
@@ -21,4 +21,4 @@ pub use draw::{Ink, colour, escaped, number};
 pub use error::{Error, Result};
 pub use model::Report;
 pub use page::html;
-pub use subject::{Again, Classes, Columns, Scaling, Subject};
+pub use subject::{Again, Classes, ColumnScaling, Columns, Subject};

@@ -22,7 +22,7 @@ pub struct Report {
     /// The medoid of each cluster with its values.
     pub typical: Option<Typical>,
     /// The rows that are drawn, with their coordinates and colours.
-    pub points: Points,
+    pub points: DrawnPoints,
     /// The similarity matrix of some of these rows.
     pub heat: Heat,
     /// The largest eigenvalues, beyond those used where they were computed.
@@ -55,7 +55,7 @@ pub struct ConfidenceSummary {
 }
 
 impl ConfidenceSummary {
-    /// Of no rows the median is 0.
+    /// Summarises the confidence of all rows. Of an even number the upper median counts; of no rows the median is 0.
     pub fn new(confidence: &[f64]) -> Self {
         let mut sorted = confidence.to_vec();
         if sorted.is_empty() {
@@ -144,7 +144,7 @@ pub struct Spectrum {
 
 /// The drawn points with all axes and colours the page offers.
 #[derive(Debug, Clone, Serialize)]
-pub struct Points {
+pub struct DrawnPoints {
     /// Input row, counted from 1, of each point.
     pub rows: Vec<usize>,
     /// The cluster of each point.
@@ -176,14 +176,14 @@ pub struct Axis {
 #[derive(Debug, Clone, Serialize, Default)]
 pub struct Partitions {
     /// By number of clusters, ascending; the run's own is among them.
-    pub each: Vec<Partition>,
+    pub each: Vec<PartitionView>,
     /// The number of rows the other partitions were computed from, when not all.
     pub sample: Option<usize>,
 }
 
 /// The points partitioned into K clusters.
 #[derive(Debug, Clone, Serialize)]
-pub struct Partition {
+pub struct PartitionView {
     /// K.
     pub k: usize,
     /// The cluster of each point.
@@ -250,7 +250,7 @@ mod tests {
     use super::ConfidenceSummary;
 
     #[test]
-    fn median_and_count_below_half() {
+    fn summary_has_the_median_and_the_count_below_half() {
         let of = |confidence: &[f64]| {
             let summary = ConfidenceSummary::new(confidence);
             (summary.median, summary.below_half)

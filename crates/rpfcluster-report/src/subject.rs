@@ -44,12 +44,12 @@ pub struct Columns<'a> {
     /// Writes row `i`, as it was clustered, into a slice with one place per column.
     pub row: &'a (dyn Fn(usize, &mut [f64]) + Sync),
     /// How the columns were scaled before clustering; the page shows the values of the file.
-    pub scaling: Option<Scaling<'a>>,
+    pub scaling: Option<ColumnScaling<'a>>,
 }
 
 /// Each column was clustered as (value - center) / scale.
 #[derive(Clone, Copy)]
-pub struct Scaling<'a> {
+pub struct ColumnScaling<'a> {
     /// What was subtracted from each column.
     pub center: &'a [f64],
     /// What each column was divided by.
@@ -60,7 +60,7 @@ impl Columns<'_> {
     /// A value of column `j` in the units of the file.
     pub fn in_file(&self, j: usize, value: f64) -> f64 {
         match self.scaling {
-            Some(Scaling { center, scale }) => value * scale[j] + center[j],
+            Some(ColumnScaling { center, scale }) => value * scale[j] + center[j],
             None => value,
         }
     }

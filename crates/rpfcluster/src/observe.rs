@@ -7,7 +7,8 @@
 use crate::error::{Error, Result};
 use crate::points::Points;
 
-/// The stages of a fit, in the order in which they run.
+/// The stages that long work reports. A fit selects parameters first ([`Stage::Tune`]), then grows, counts, computes
+/// eigenvectors and labels; [`Stage::Route`] belongs to prediction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Stage {

@@ -73,7 +73,8 @@ pub struct Setting {
 /// ```
 /// use rpfcluster::{Points, RpfCluster};
 /// // Two groups on a line.
-/// let values: Vec<f64> = (0..200).map(|i| if i % 2 == 0 { i as f64 * 0.01 } else { 50.0 + i as f64 * 0.01 }).collect();
+/// let values: Vec<f64> =
+///     (0..200).map(|i| if i % 2 == 0 { i as f64 * 0.01 } else { 50.0 + i as f64 * 0.01 }).collect();
 /// let points = Points::new(&values, 200, 1)?;
 /// let fitted = RpfCluster { k: 2, ..Default::default() }.fit(&points)?;
 /// assert_eq!(fitted.labels()[..4], [0, 1, 0, 1]);
@@ -160,20 +161,20 @@ impl Default for RpfCluster {
 }
 
 impl RpfCluster {
-    /// Default number of neighbours of `top-k`.
+    /// Default number of neighbours of `top-k`: the middle one of the numbers that are tried.
     pub const TOP: usize = 10;
-    /// Default exponent of `top-k`.
+    /// Default exponent of `top-k`: good on tables and on shapes (docs/background/accuracy.md).
     pub const POWER: f64 = 4.0;
-    /// Default threshold of `paper`.
+    /// Default threshold of `paper`, a fraction of trees.
     pub const BETA1: f64 = 0.1;
-    /// Default bandwidth of `paper`.
+    /// Default bandwidth of `paper`, in units of S.
     pub const BETA2: f64 = 0.2;
 
-    /// Checks every range and refuses parameters that do not apply; nothing is clamped or ignored.
+    /// Checks every range and rejects parameters that do not apply; no value is clamped.
     ///
     /// `beta1`, `beta2` and a dropped diagonal apply to [`AffinityKind::Paper`], `top` and `power` to
-    /// [`AffinityKind::TopK`], and `landmarks` to [`Solver::Nystrom`]. A diagonal or a number of landmarks at its default
-    /// counts as not set.
+    /// [`AffinityKind::TopK`], and `landmarks` to [`Solver::Nystrom`]. A diagonal or a number of landmarks at its
+    /// default counts as not set.
     pub fn validate(&self) -> Result<()> {
         self.forest_params(self.min_node.unwrap_or(ForestParams::default().min_node)).validate()?;
         self.spectral_params(Method::Kway).validate()?;
@@ -240,8 +241,8 @@ impl RpfCluster {
         }
     }
 
-    /// n_s without trials: the given value, else the paper's 30, but at most a fifth of the rows so that small tables are
-    /// split at all. For `linear` the upper bound is sqrt(n) where that exceeds 30.
+    /// n_s without trials: the given value, else the paper's 30, but at most a fifth of the rows so that small tables
+    /// are split at all. For `linear` the upper bound is sqrt(n) where that exceeds 30.
     ///
     /// ```
     /// use rpfcluster::RpfCluster;
@@ -301,8 +302,8 @@ fn solver_name(solver: Solver) -> &'static str {
     }
 }
 
-/// n_s of `linear`: sqrt(n) for large tables. Leaves then shrink in space as n grows, which resolves finer structure, and
-/// hold more rows, which lowers the variance of S.
+/// n_s of `linear`: sqrt(n) for large tables. Leaves then shrink in space as n grows, which resolves finer structure,
+/// and hold more rows, which lowers the variance of S.
 pub(crate) fn linear_min_node(n: usize) -> usize {
     n.isqrt().max(ForestParams::default().min_node)
 }

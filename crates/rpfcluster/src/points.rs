@@ -1,7 +1,7 @@
 //! The input of the library: a validated view of n rows and d columns, all finite, dense or CSR, f32 or f64.
 //!
-//! Values are checked once, here. The forest works in the precision of the data: f32 rows are projected in f32, f64
-//! rows in f64.
+//! Values are checked once, here, in O(stored values). The forest works in the precision of the data: f32 rows are
+//! projected in f32, f64 rows in f64.
 
 use crate::error::{Error, Result};
 
@@ -42,8 +42,8 @@ pub trait Real:
     fn any(points: Points<'_, Self>) -> AnyPoints<'_>;
 }
 
-/// Points of either precision. A function that takes them is compiled once, in this crate; one that takes `Points<R>` is
-/// compiled again in every crate that calls it.
+/// Points of either precision. A function that takes them is compiled once, in this crate; one that takes `Points<R>`
+/// is compiled again in every crate that calls it.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub enum AnyPoints<'a> {

@@ -9,7 +9,8 @@
 //! additions, multiplications and divisions and one IEEE square root; no platform mathematics library is involved, so
 //! results are bit-identical on every platform.
 //!
-//! [`sample_rows`] draws rows without replacement by bottom-k sampling: the rows with the smallest hashes.
+//! [`sample_rows`] draws rows without replacement by bottom-k sampling (Cohen and Kaplan, PODC 2007): the rows with the
+//! smallest hashes.
 
 use crate::simd::dispatch;
 
@@ -44,7 +45,8 @@ pub fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The path of a child node. The root has [`ROOT_PATH`].
+/// The path of a child node, a hash. The root has [`ROOT_PATH`]. The constants are arbitrary odd numbers; others give
+/// other trees.
 #[inline]
 pub fn child_path(path: u64, right: bool) -> u64 {
     mix(path.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(if right {
@@ -54,7 +56,7 @@ pub fn child_path(path: u64, right: bool) -> u64 {
     }))
 }
 
-/// The path of every root. The value is arbitrary.
+/// The path of every root. The value is arbitrary: the first fractional bits of √2.
 pub const ROOT_PATH: u64 = 0x6a09_e667_f3bc_c908;
 
 /// A stream of random numbers.
@@ -67,6 +69,7 @@ pub struct Stream {
 
 impl Stream {
     /// The stream for `purpose` under `seed`, identified by two numbers (tree and node path, restart and cluster, …).
+    /// The constants are arbitrary odd numbers; others give other streams.
     #[inline]
     pub fn new(seed: u64, purpose: Purpose, a: u64, b: u64) -> Self {
         let k = mix(seed.wrapping_add(GOLDEN)) ^ (purpose as u64).wrapping_mul(0xd6e8_feb8_6659_fd93);
@@ -87,7 +90,8 @@ impl Stream {
         (self.bits() >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
     }
 
-    /// Uniform on 0..bound by a 128-bit multiplication (bias below bound / 2^64); 0 when bound is 0.
+    /// Uniform on 0..bound by a 128-bit multiplication, without rejection (Lemire 2019; bias below bound / 2^64); 0
+    /// when bound is 0.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.bits()) * u128::from(bound)) >> 64) as u64
@@ -153,7 +157,7 @@ fn radius(draw: u64) -> f64 {
     (-2.0 * ln(u)).sqrt()
 }
 
-/// Natural logarithm of a normal positive number. Absolute error below 4e-16 ln 2.
+/// Natural logarithm of a normal positive number. Relative error below 5e-16.
 #[inline(always)]
 pub fn ln(x: f64) -> f64 {
     let bits = x.to_bits();
@@ -161,7 +165,7 @@ pub fn ln(x: f64) -> f64 {
     let mantissa = f64::from_bits((bits & 0x000f_ffff_ffff_ffff) | 0x3ff0_0000_0000_0000);
     let large = mantissa > std::f64::consts::SQRT_2;
     let (mantissa, exponent) = (if large { mantissa * 0.5 } else { mantissa }, exponent + i32::from(large));
-    // ln m = 2 atanh(s), s = (m-1)/(m+1), |s| < 0.1716: the series to s^19 is exact to the last bits.
+    // ln m = 2 atanh(s), s = (m-1)/(m+1), |s| < 0.1716: the terms beyond s^19 are below half a unit in the last place.
     let s = (mantissa - 1.0) / (mantissa + 1.0);
     let q = s * s;
     let series = 1.0
@@ -201,8 +205,8 @@ fn unit_vector(fraction: u64) -> (f64, f64) {
     (f64::from_bits(x.to_bits() ^ x_sign), f64::from_bits(y.to_bits() ^ high))
 }
 
-/// A sample of `m` of `n` rows without replacement, ascending: the rows with the smallest hashes of (seed, row). A row's
-/// hash depends on nothing else, so smaller samples are subsets of larger ones.
+/// A sample of `m` of `n` rows without replacement, ascending: the rows with the smallest hashes of (seed, row). A
+/// row's hash depends on nothing else, so smaller samples are subsets of larger ones. O(n) time and memory.
 pub fn sample_rows(seed: u64, n: usize, m: usize) -> Vec<u32> {
     let key = Stream::new(seed, Purpose::Sample, 0, 0).bits();
     let mut hashed: Vec<(u64, u32)> =

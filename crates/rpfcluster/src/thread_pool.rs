@@ -1,11 +1,12 @@
-//! The thread pool that parallel work runs in; rayon's global pool is never used.
+//! The rayon pool that parallel work runs in.
 //!
-//! Everything parallel in the library runs in the pool of its caller. [`in_pool`] provides that pool, so that two
-//! users in one process do not share threads and `threads = 1` means one thread.
+//! A parallel function runs in the pool of its caller. Fit, refit, predict and transform call [`in_pool`] with their
+//! `threads`, so that two users in one process do not share threads and `threads = 1` means one thread. Other
+//! functions, called outside any pool, run in rayon's global pool. A new pool costs the start of its threads.
 
 use crate::error::{Error, Result, parameter};
 
-/// Largest accepted number of threads. No machine has more cores; a larger number is a typing error.
+/// Largest accepted number of threads: above the cores of usual machines, so that a larger number is a typing error.
 pub const MAX_THREADS: usize = 4096;
 
 /// Runs `work` in a pool of `threads` threads (`None`: one per core).

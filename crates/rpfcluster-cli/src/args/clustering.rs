@@ -1,4 +1,4 @@
-//! Options of cluster, predict and embed.
+//! Options of cluster, predict and embed, with their help texts and examples.
 
 use std::path::PathBuf;
 

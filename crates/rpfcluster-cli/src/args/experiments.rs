@@ -1,4 +1,4 @@
-//! Options of the experiments: compare, sweep, reproduce.
+//! Options of the experiments: compare, sweep, reproduce, with their help texts and examples.
 
 use std::path::PathBuf;
 

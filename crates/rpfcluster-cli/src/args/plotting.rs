@@ -1,4 +1,5 @@
-//! Options of `rpf plot`.
+//! Options of `rpf plot`: the kind of figure (heat map, embedding, eigenvalues, sweep, bars), its inputs (models,
+//! similarity matrices or JSON results) and the SVG, PNG or PDF file to write.
 
 use std::path::PathBuf;
 

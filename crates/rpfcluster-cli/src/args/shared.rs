@@ -1,4 +1,4 @@
-//! Options that several verbs share.
+//! Options that several verbs share: of the data, the forest, the spectral step and the run.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use clap::Args;
 use rpfcluster_data::{ColumnRef, Format};
 
 use super::values::{
-    AffinityArg, AutoOr, DiagonalArg, DirectionArg, MissingArg, Size, SolverArg, SplitArg, count, seed,
+    AffinityArg, AutoOr, ByteSize, DiagonalArg, DirectionArg, MissingArg, SolverArg, SplitArg, count, seed,
 };
 
 /// A column by name or number.
@@ -56,7 +56,8 @@ pub struct DataArgs {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Forest options")]
 pub struct ForestArgs {
-    /// Number of trees; auto (rpf cluster only) doubles it until two halves of the forest find the same clusters [default: 200]
+    /// Number of trees; auto (rpf cluster only) doubles it until two halves of the forest find the same clusters
+    /// [default: 200]
     #[arg(long, value_name = "T|auto")]
     pub trees: Option<AutoOr<usize>>,
 
@@ -133,7 +134,7 @@ pub struct RunArgs {
 
     /// Refuse work that needs more memory, such as 4G [default: the free memory of the machine]
     #[arg(long, value_name = "SIZE")]
-    pub memory_limit: Option<Size>,
+    pub memory_limit: Option<ByteSize>,
 
     /// Print no progress, summary, notes or hints
     #[arg(long, short)]

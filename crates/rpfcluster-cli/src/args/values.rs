@@ -1,4 +1,5 @@
-//! Types of option values other than plain numbers and paths.
+//! Types of option values other than plain numbers and paths: named choices, `auto` or a number, byte sizes; and the
+//! parsers of counts, seeds and shares.
 
 use std::str::FromStr;
 
@@ -7,7 +8,7 @@ use rpfcluster::affinity::Diagonal;
 use rpfcluster::spectral::{Method, Solver};
 use rpfcluster::{AffinityKind, Direction, Split};
 use rpfcluster_data::Missing;
-use rpfcluster_paper::compare::Method as Rival;
+use rpfcluster_paper::compare::ComparedMethod as Rival;
 
 /// Where a node is split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -236,9 +237,9 @@ pub fn share(text: &str) -> Result<f64, String> {
 
 /// A number of bytes: `500000000`, `500M`, `1.5G`, `2GiB`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Size(pub u64);
+pub struct ByteSize(pub u64);
 
-impl FromStr for Size {
+impl FromStr for ByteSize {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -257,7 +258,7 @@ impl FromStr for Size {
         if !(1.0..1e18).contains(&bytes) {
             return Err(wrong());
         }
-        Ok(Size(bytes as u64))
+        Ok(ByteSize(bytes as u64))
     }
 }
 
@@ -267,7 +268,7 @@ mod tests {
 
     #[test]
     fn sizes_take_decimal_and_binary_units() {
-        let size = |text: &str| text.parse::<Size>().map(|s| s.0);
+        let size = |text: &str| text.parse::<ByteSize>().map(|s| s.0);
         assert_eq!(size("500"), Ok(500));
         assert_eq!(size("1.5G"), Ok(1_500_000_000));
         assert_eq!(size("2 GiB"), Ok(2 << 30));

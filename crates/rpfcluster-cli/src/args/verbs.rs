@@ -1,4 +1,4 @@
-//! Options of demo, kernel, neighbors, score, inspect and completions.
+//! Options of demo, kernel, neighbors, score, inspect and completions, with their help texts and examples.
 
 use std::path::PathBuf;
 

@@ -88,7 +88,7 @@ fn matrix(session: &Session, args: &ClusterArgs, wanted: &Clusters) -> Result<Ou
     Outcome::of_matrix(session, &args.data, params)
 }
 
-/// Writes all files or none: a part of them would look like success.
+/// Writes all files. After an error, removes those already written: a part of them would look like success.
 fn write(session: &Session, args: &ClusterArgs, outcome: &Outcome, warnings: &[String]) -> Result {
     let mut written: Vec<PathBuf> = Vec::new();
     let done = write_each(session, args, outcome, warnings, &mut written);

@@ -1,17 +1,18 @@
-//! `rpf compare`: rpfCluster and the rival methods of the paper on one labelled table.
+//! `rpf compare`: runs rpfCluster and the rival methods of the paper on one table with known classes and prints scores
+//! and seconds, as a table or as JSON. A method that fails is listed with its error.
 
 use std::fmt::Write;
 
 use rpfcluster::RpfCluster;
 use rpfcluster::metrics::cluster_sizes;
-use rpfcluster_paper::compare::{Answer, Comparison, Method};
+use rpfcluster_paper::compare::{Answer, ComparedMethod, Comparison};
 use rpfcluster_paper::rivals::DENSE_LIMIT;
 use serde_json::{Map, Value, json};
 
 use crate::args::{CompareArgs, RivalArg};
 use crate::exit::{Failure, Result};
 use crate::resolve::Clusters;
-use crate::session::{Session, Size};
+use crate::session::{ProblemSize, Session};
 use crate::{load, output, resolve};
 
 /// min-node of the paper's protocol, used when `--min-node` is auto.
@@ -19,7 +20,7 @@ const PAPER_MIN_NODE: usize = 30;
 /// The default of `--methods`: the methods that use no labels.
 const LABEL_FREE: [RivalArg; 4] = [RivalArg::Kmeans, RivalArg::Njw, RivalArg::Cf, RivalArg::Rpf];
 
-type Answers = Vec<(Method, rpfcluster::Result<Answer>)>;
+type Answers = Vec<(ComparedMethod, rpfcluster::Result<Answer>)>;
 
 /// Reads, clusters by each method, scores and prints.
 pub fn run(args: &CompareArgs) -> Result {
@@ -58,7 +59,7 @@ pub fn run(args: &CompareArgs) -> Result {
         if !args.json {
             return output::print(&text(&answers));
         }
-        let mut object = session.head("compare", Size { n, d, k: Some(k) }, rpf.seed, json!(rpf));
+        let mut object = session.head("compare", ProblemSize { n, d, k: Some(k) }, rpf.seed, json!(rpf));
         object.insert("majority".into(), json!(majority(&answers)));
         object.insert("methods".into(), Value::Object(entries(&answers, k)));
         session.finish_json(object)
@@ -66,10 +67,10 @@ pub fn run(args: &CompareArgs) -> Result {
 }
 
 /// The requested methods, without repetition.
-fn methods(args: &CompareArgs) -> Result<Vec<Method>> {
+fn methods(args: &CompareArgs) -> Result<Vec<ComparedMethod>> {
     let named = if args.methods.is_empty() { &LABEL_FREE[..] } else { &args.methods };
-    let mut methods: Vec<Method> = Vec::new();
-    for method in named.iter().map(|name| Method::from(*name)) {
+    let mut methods: Vec<ComparedMethod> = Vec::new();
+    for method in named.iter().map(|name| ComparedMethod::from(*name)) {
         if methods.contains(&method) {
             return Err(Failure::usage(format!("--methods names {} twice", method.title())));
         }

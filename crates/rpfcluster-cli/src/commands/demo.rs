@@ -1,4 +1,5 @@
-//! `rpf demo`: clusters the embedded Iris data, scores the clusters against the species, and writes a page and a picture.
+//! `rpf demo`: clusters the embedded Iris data, scores the clusters against the species, and writes a page and a
+//! picture.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! `rpf embed`: writes the spectral embedding of every row.
+//! `rpf embed`: writes the spectral embedding of every row (Laplacian eigenmaps, Belkin and Niyogi 2003) as CSV or
+//! .npy.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! `rpf inspect`: prints the content of a model file.
+//! `rpf inspect`: prints the content of a model file, as text or JSON: parameters, sizes of the trees, the clustering,
+//! columns and their preparation, sections.
 
 use rpfcluster::{Precision, model_file};
 use rpfcluster_report::{affinity_in_words, word};
@@ -10,7 +11,7 @@ use crate::model::Model;
 use crate::output;
 
 /// Statistics of a forest.
-struct Shape {
+struct ForestStatistics {
     leaves: usize,
     depth_mean: f64,
     depth_max: usize,
@@ -22,7 +23,7 @@ pub fn run(args: &InspectArgs) -> Result {
     let model = crate::model::load(&args.model)?;
     let leaves = model.forest().leaves();
     let depths = model.forest().depths();
-    let shape = Shape {
+    let shape = ForestStatistics {
         leaves: leaves.columns(),
         depth_mean: depths.iter().sum::<usize>() as f64 / depths.len().max(1) as f64,
         depth_max: depths.iter().max().copied().unwrap_or(0),
@@ -31,7 +32,7 @@ pub fn run(args: &InspectArgs) -> Result {
     if args.json { print_json(&model, &shape) } else { print_text(args, &model, &shape) }
 }
 
-fn print_json(model: &Model, shape: &Shape) -> Result {
+fn print_json(model: &Model, shape: &ForestStatistics) -> Result {
     let forest = model.forest();
     let sections: Map<_, _> = model.sections.iter().map(|(name, size)| (name.clone(), json!(size))).collect();
     output::print_json(&json!({
@@ -61,7 +62,7 @@ fn print_json(model: &Model, shape: &Shape) -> Result {
     }))
 }
 
-fn print_text(args: &InspectArgs, model: &Model, shape: &Shape) -> Result {
+fn print_text(args: &InspectArgs, model: &Model, shape: &ForestStatistics) -> Result {
     let forest = model.forest();
     let params = forest.params();
     let width = match forest.precision() {

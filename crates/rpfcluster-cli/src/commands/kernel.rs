@@ -1,4 +1,5 @@
-//! `rpf kernel`: writes the similarity matrix of a table.
+//! `rpf kernel`: grows a forest and writes the similarity matrix of a table: all pairs from a threshold, or the most
+//! similar rows of each row. Estimates its memory before counting pairs.
 
 use rpfcluster::Neighbors;
 use rpfcluster::{Forest, SparseKernel};
@@ -9,7 +10,7 @@ use crate::args::KernelArgs;
 use crate::exit::{Failure, Result};
 use crate::kernel_file::{self, KernelFormat};
 use crate::model::{self, Meta};
-use crate::session::{Session, Size};
+use crate::session::{ProblemSize, Session};
 use crate::{library, load, resolve};
 
 /// Bytes per stored pair: column, count, and the similarity while it is written.
@@ -53,7 +54,7 @@ pub fn run(args: &KernelArgs) -> Result {
         let (n, pairs) = (kernel.rows, kernel.pairs());
         if args.json {
             let mut object =
-                session.head("kernel", Size { n, d: table.d(), k: None }, params.seed, json!(params));
+                session.head("kernel", ProblemSize { n, d: table.d(), k: None }, params.seed, json!(params));
             object.insert("output".into(), args.output.display().to_string().into());
             object.insert("min".into(), min.into());
             object.insert("top".into(), top.into());

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::args::NeighborsArgs;
 use crate::exit::{Failure, Result};
-use crate::session::{Session, Size};
+use crate::session::{ProblemSize, Session};
 use crate::{library, load, model, output, resolve};
 
 /// Reads, grows or loads a forest, counts shared leaves and writes.
@@ -119,7 +119,7 @@ fn measured(
 
 fn finish(session: &Session, args: &NeighborsArgs, n: usize, d: usize, params: &ForestParams) -> Result {
     if args.json {
-        let mut object = session.head("neighbors", Size { n, d, k: None }, params.seed, json!(params));
+        let mut object = session.head("neighbors", ProblemSize { n, d, k: None }, params.seed, json!(params));
         object.insert("neighbors".into(), args.neighbors.into());
         object.insert("exact".into(), args.exact.into());
         object.insert("output".into(), args.output.as_ref().map(|p| p.display().to_string()).into());

@@ -1,4 +1,5 @@
-//! `rpf plot`: draws figures for papers from a model or from the output of another command.
+//! `rpf plot`: draws figures for papers from a model, a similarity matrix or the output of another command, and writes
+//! them as .svg, .png or .pdf. Large inputs are drawn by evenly spaced rows.
 
 use std::io::Write;
 use std::path::Path;
@@ -8,7 +9,7 @@ use rpfcluster_data::{Labels, ReadOptions, read_labels, read_similarity};
 use rpfcluster_paper::reproduce::{Illustrations, Results};
 use rpfcluster_report::Ink;
 use rpfcluster_report::figures::{self, Cloud, Group, Panel};
-use rpfcluster_report::files::{self, Format};
+use rpfcluster_report::files::{self, FigureFormat};
 use rpfcluster_report::model::Spectrum;
 use serde_json::Value;
 
@@ -19,9 +20,9 @@ use crate::model::Meta;
 use crate::session::Session;
 use crate::{bars, model, output, resolve, sweep_map};
 
-/// Most rows of a heat map; more are finer than print.
+/// Largest number of rows of a heat map; more are finer than print.
 const ROWS: usize = 1200;
-/// Most points of a scatter plot.
+/// Largest number of points of a scatter plot.
 const POINTS: usize = 5000;
 /// Eigenvalues computed beyond those used.
 const BEYOND: usize = 6;
@@ -44,7 +45,7 @@ enum Input {
 pub fn run(args: &PlotArgs) -> Result {
     let session = Session::new(&args.run);
     let ending = args.output.extension().and_then(|e| e.to_str()).unwrap_or_default();
-    let format = Format::of_ending(ending).ok_or_else(|| {
+    let format = FigureFormat::of_ending(ending).ok_or_else(|| {
         Failure::usage(format!("--output {} must end in .svg, .png or .pdf", args.output.display()))
     })?;
     let width = match args.width.unwrap_or(1600) {

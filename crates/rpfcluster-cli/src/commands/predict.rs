@@ -1,4 +1,4 @@
-//! `rpf predict`: labels new rows by a saved clustering.
+//! `rpf predict`: labels new rows by a saved clustering, writes the labels and scores them where classes are known.
 
 use rpfcluster::metrics::Scores;
 use rpfcluster::metrics::cluster_sizes;
@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::args::{DataArgs, PredictArgs};
 use crate::exit::Result;
 use crate::labels_file::LabelsFile;
-use crate::session::{Session, Size};
+use crate::session::{ProblemSize, Session};
 use crate::{library, load, model, resolve, summary};
 
 /// Loads the model, reads the rows, predicts and writes labels.
@@ -42,7 +42,7 @@ pub fn run(args: &PredictArgs) -> Result {
         let scores = table.labels.as_ref().map(|classes| Scores::new(&labels, &classes.codes)).transpose()?;
         if args.json {
             let params = fitted.forest().params();
-            let size = Size { n: table.n, d: table.d(), k: None };
+            let size = ProblemSize { n: table.n, d: table.d(), k: None };
             let mut object = session.head("predict", size, params.seed, json!(params));
             object.insert("k".into(), fitted.k().into());
             object.insert("cluster_sizes".into(), json!(cluster_sizes(&labels, fitted.k())));

@@ -12,7 +12,7 @@ use crate::labels_file::classes_of;
 use crate::output;
 use crate::session::Session;
 
-/// Most clusters and classes of a printed contingency table; a larger one is left to `--json`.
+/// Largest number of clusters and classes of a printed contingency table; a larger table is left to `--json`.
 const SHOWN: usize = 20;
 
 /// Reads labels and classes, scores and prints.

@@ -1,4 +1,5 @@
-//! `rpf sweep`: clusters one forest by every threshold and bandwidth of a grid; scores the results where classes are known.
+//! `rpf sweep`: clusters one forest by every threshold and bandwidth of a grid; scores the results where classes are
+//! known.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -7,13 +8,13 @@ use std::sync::Arc;
 use rpfcluster::LeafMatrix;
 use rpfcluster::{AffinityKind, ForestParams, RpfCluster};
 use rpfcluster_data::{Preparation, Table};
-use rpfcluster_paper::sweep::{Entry, Sweep, SweepResult, coarse_bandwidths, paper_bandwidths};
+use rpfcluster_paper::sweep::{GridEntry, Sweep, SweepResult, coarse_bandwidths, paper_bandwidths};
 use serde_json::{Map, Value, json};
 
 use crate::args::{GridArg, SweepArgs};
 use crate::exit::{Failure, Result};
 use crate::outcome::Outcome;
-use crate::session::{Session, Size};
+use crate::session::{ProblemSize, Session};
 use crate::{library, load, output, report, resolve, summary, sweep_map};
 
 /// Entries in the printed table; the JSON object has all.
@@ -66,7 +67,7 @@ pub fn run(args: &SweepArgs) -> Result {
         };
         params_object["methods"] = sweep.methods.iter().map(rpfcluster_report::word).collect();
         params_object["diagonal"] = json!(sweep.diagonal);
-        let mut object = session.head("sweep", Size { n, d, k: Some(k) }, params.seed, params_object);
+        let mut object = session.head("sweep", ProblemSize { n, d, k: Some(k) }, params.seed, params_object);
         object.extend(members(&found));
         session.finish_json(object)
     })
@@ -158,7 +159,7 @@ fn entry(found: &SweepResult, at: usize) -> Value {
     value
 }
 
-fn line(text: &mut String, found: &SweepResult, at: usize, e: &Entry) {
+fn line(text: &mut String, found: &SweepResult, at: usize, e: &GridEntry) {
     let sizes: Vec<String> = e.sizes.iter().map(usize::to_string).collect();
     let _ = write!(
         text,

@@ -1,5 +1,5 @@
-//! What a person reads on standard error after a clustering: the summary (`text`), the tables of `--verbose` (`tables`),
-//! and warnings.
+//! What a person reads on standard error after a clustering: the summary (`text`), the tables of `--verbose`
+//! (`tables`), and warnings.
 
 mod tables;
 mod text;

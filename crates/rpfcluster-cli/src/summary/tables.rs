@@ -1,10 +1,10 @@
-//! The tables of `--verbose`: every number of clusters, number of trees and setting that was tried, with the values that
-//! decided between them.
+//! The tables of `--verbose`: every number of clusters, number of trees and setting that was tried, with the values
+//! that decided between them.
 
 use rpfcluster::Evidence;
 use rpfcluster_report::affinity_in_words;
 
-/// Most cluster sizes shown per setting.
+/// Largest number of cluster sizes shown per setting.
 const SIZES: usize = 8;
 
 /// The tables, with the chosen row marked; empty when nothing was chosen from the data.

@@ -9,11 +9,11 @@ use crate::outcome::Outcome;
 use crate::output;
 use crate::session::Session;
 
-/// Most clusters listed one per line.
+/// Largest number of clusters listed one per line.
 const SHOWN: usize = 20;
 /// Length of the longest bar in characters.
 const BAR: usize = 40;
-/// Most eigenvalues listed.
+/// Largest number of eigenvalues listed.
 const EIGENVALUES: usize = 8;
 /// Rows up to which the summary computes the confidence; above, it would take seconds.
 const CONFIDENCE_BELOW: usize = 100_000;

@@ -4,7 +4,7 @@
 //! columns from 1 (WDBC {5, 6, 25, 26}, Wine {6, 14}: Wine has no 14th feature otherwise); here they count features
 //! from 0. Iris is the paper's illustration of the kernel, not part of its table.
 
-use super::{DataFile, Entry, Layout};
+use super::{DataFile, Entry, FileLayout};
 
 pub(super) const ENTRIES: [Entry; 17] = [
     Entry {
@@ -20,7 +20,7 @@ pub(super) const ENTRIES: [Entry; 17] = [
         }],
         origin: "https://archive.ics.uci.edu/dataset/53/iris",
         paper_standardized: &[],
-        layout: Layout::Text { label: 5, drop: &[], header: false },
+        layout: FileLayout::Text { label: 5, drop: &[], header: false },
     },
     Entry {
         name: "soybean",
@@ -35,7 +35,7 @@ pub(super) const ENTRIES: [Entry; 17] = [
         }],
         origin: "https://archive.ics.uci.edu/dataset/91/soybean+small",
         paper_standardized: &[],
-        layout: Layout::Text { label: 36, drop: &[], header: false },
+        layout: FileLayout::Text { label: 36, drop: &[], header: false },
     },
     Entry {
         name: "spect",
@@ -56,7 +56,7 @@ pub(super) const ENTRIES: [Entry; 17] = [
         ],
         origin: "https://archive.ics.uci.edu/dataset/95/spect+heart",
         paper_standardized: &[],
-        layout: Layout::Text { label: 1, drop: &[], header: false },
+        layout: FileLayout::Text { label: 1, drop: &[], header: false },
     },
     Entry {
         name: "imgseg",
@@ -71,7 +71,7 @@ pub(super) const ENTRIES: [Entry; 17] = [
         }],
         origin: "https://archive.ics.uci.edu/dataset/50/image+segmentation",
         paper_standardized: &[],
-        layout: Layout::Text { label: 1, drop: &[], header: true },
+        layout: FileLayout::Text { label: 1, drop: &[], header: true },
     },
     Entry {
         name: "heart",
@@ -86,7 +86,7 @@ pub(super) const ENTRIES: [Entry; 17] = [
         }],
         origin: "https://archive.ics.uci.edu/dataset/145/statlog+heart",
         paper_standardized: &[],
-        layout: Layout::Text { label: 14, drop: &[], header: false },
+        layout: FileLayout::Text { label: 14, drop: &[], header: false },
     },
     Entry {
         name: "wine",
@@ -101,7 +101,7 @@ pub(super) const ENTRIES: [Entry; 17] = [
         }],
         origin: "https://archive.ics.uci.edu/dataset/109/wine",
         paper_standardized: &[4, 12],
-        layout: Layout::Text { label: 1, drop: &[], header: false },
+        layout: FileLayout::Text { label: 1, drop: &[], header: false },
     },
     Entry {
         name: "wdbc",
@@ -116,7 +116,7 @@ pub(super) const ENTRIES: [Entry; 17] = [
         }],
         origin: "https://archive.ics.uci.edu/dataset/17/breast+cancer+wisconsin+diagnostic",
         paper_standardized: &[2, 3, 22, 23],
-        layout: Layout::Text { label: 2, drop: &[1], header: false },
+        layout: FileLayout::Text { label: 2, drop: &[1], header: false },
     },
     Entry {
         name: "robot",
@@ -131,7 +131,7 @@ pub(super) const ENTRIES: [Entry; 17] = [
         }],
         origin: "https://archive.ics.uci.edu/dataset/138/robot+execution+failures",
         paper_standardized: &[],
-        layout: Layout::Robot,
+        layout: FileLayout::Robot,
     },
     Entry {
         name: "madelon",
@@ -152,7 +152,7 @@ pub(super) const ENTRIES: [Entry; 17] = [
         ],
         origin: "https://archive.ics.uci.edu/dataset/171/madelon",
         paper_standardized: &[],
-        layout: Layout::Madelon,
+        layout: FileLayout::Madelon,
     },
     Entry {
         name: "musk",
@@ -167,7 +167,7 @@ pub(super) const ENTRIES: [Entry; 17] = [
         }],
         origin: "https://archive.ics.uci.edu/dataset/75/musk+version+2",
         paper_standardized: &[],
-        layout: Layout::Text { label: 169, drop: &[1, 2], header: false },
+        layout: FileLayout::Text { label: 169, drop: &[1, 2], header: false },
     },
     Entry {
         name: "naval",
@@ -182,7 +182,7 @@ pub(super) const ENTRIES: [Entry; 17] = [
         }],
         origin: "https://archive.ics.uci.edu/dataset/316/condition+based+maintenance+of+naval+propulsion+plants",
         paper_standardized: &[],
-        layout: Layout::Naval,
+        layout: FileLayout::Naval,
     },
     Entry {
         name: "magic",
@@ -197,7 +197,7 @@ pub(super) const ENTRIES: [Entry; 17] = [
         }],
         origin: "https://archive.ics.uci.edu/dataset/159/magic+gamma+telescope",
         paper_standardized: &[],
-        layout: Layout::Text { label: 11, drop: &[], header: false },
+        layout: FileLayout::Text { label: 11, drop: &[], header: false },
     },
     Entry {
         name: "mnist",
@@ -226,7 +226,7 @@ pub(super) const ENTRIES: [Entry; 17] = [
         ],
         origin: "http://yann.lecun.com/exdb/mnist",
         paper_standardized: &[],
-        layout: Layout::Mnist,
+        layout: FileLayout::Mnist,
     },
     Entry {
         name: "usps",
@@ -247,7 +247,7 @@ pub(super) const ENTRIES: [Entry; 17] = [
         ],
         origin: "the R package ElemStatLearn (zip.train and zip.test, numbers in shortest form)",
         paper_standardized: &[],
-        layout: Layout::Text { label: 1, drop: &[], header: false },
+        layout: FileLayout::Text { label: 1, drop: &[], header: false },
     },
     Entry {
         name: "pendigits",
@@ -268,7 +268,7 @@ pub(super) const ENTRIES: [Entry; 17] = [
         ],
         origin: "https://archive.ics.uci.edu/dataset/81/pen+based+recognition+of+handwritten+digits",
         paper_standardized: &[],
-        layout: Layout::Text { label: 17, drop: &[], header: false },
+        layout: FileLayout::Text { label: 17, drop: &[], header: false },
     },
     Entry {
         name: "letter",
@@ -283,7 +283,7 @@ pub(super) const ENTRIES: [Entry; 17] = [
         }],
         origin: "https://archive.ics.uci.edu/dataset/59/letter+recognition",
         paper_standardized: &[],
-        layout: Layout::Text { label: 1, drop: &[], header: false },
+        layout: FileLayout::Text { label: 1, drop: &[], header: false },
     },
     Entry {
         name: "covertype",
@@ -298,6 +298,6 @@ pub(super) const ENTRIES: [Entry; 17] = [
         }],
         origin: "https://archive.ics.uci.edu/dataset/31/covertype",
         paper_standardized: &[],
-        layout: Layout::Text { label: 55, drop: &[], header: false },
+        layout: FileLayout::Text { label: 55, drop: &[], header: false },
     },
 ];

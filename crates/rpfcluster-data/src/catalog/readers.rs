@@ -1,4 +1,5 @@
-//! Readers of the data sets that are not plain tables: multi-line records, separate or derived labels, images.
+//! Readers of the data sets that are not plain tables: multi-line records (Robot), labels in a separate file (Madelon),
+//! labels derived from two columns (Naval), images in the idx format (MNIST).
 
 use crate::error::{DataError, Place, Result, format};
 use crate::frame::{Frame, numbered_names};

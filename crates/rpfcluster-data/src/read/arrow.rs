@@ -1,4 +1,8 @@
 //! Arrow IPC: the file format (Feather version 2 is the same) and the stream format.
+//!
+//! Reads floats, integers, decimals of 128 bits, booleans, strings and dictionaries of strings. A null is a missing
+//! cell; a value of another type becomes text that names its type. Numbers stay in single precision if no numeric
+//! column has more. A panic of the arrow crates on a damaged file becomes an error.
 
 use std::io::Cursor;
 

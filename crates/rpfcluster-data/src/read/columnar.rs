@@ -1,5 +1,5 @@
-//! Columns of a Parquet or Arrow file → [`Frame`], batch by batch. The readers name a cell and its value; no type of
-//! theirs goes further.
+//! Columns of a Parquet or Arrow file → [`Frame`], batch by batch. The readers pass every cell as a number or as text,
+//! so this file depends on neither format. `guarded` turns a panic of a reader into an error.
 
 use crate::error::{Result, format};
 use crate::frame::{Frame, Lines, TextColumn};
@@ -16,14 +16,15 @@ pub(crate) struct Collector<'a> {
 }
 
 impl<'a> Collector<'a> {
-    /// For a file with these columns and about so many rows; `single` keeps the numbers in single precision.
+    /// For a file with these columns and about this many rows; `single` keeps the numbers in single precision.
     pub fn new(source: &'a str, names: Vec<String>, single: bool, rows: usize) -> Result<Self> {
         if names.is_empty() {
             return Err(format(source, "there are no columns"));
         }
         let cells = rows.saturating_mul(names.len());
         let mut values = if single { Values::F32(Vec::new()) } else { Values::F64(Vec::new()) };
-        // The row count of a damaged file may be absurd. A failed reservation is no error: the vector grows with the rows.
+        // The row count of a damaged file may be absurd. A failed reservation is no error: the vector grows with the
+        // rows.
         let _ = match &mut values {
             Values::F32(v) => v.try_reserve_exact(cells),
             Values::F64(v) => v.try_reserve_exact(cells),

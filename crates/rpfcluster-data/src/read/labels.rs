@@ -1,4 +1,5 @@
-//! Label files: the output of `rpf cluster` (`row,cluster`), a column of any table, or one label per line.
+//! Label files: the output of `rpf cluster` (`row,cluster`), a column of any table, or one label per line. A column
+//! `row` gives the input row of each label; a missing label or a repeated row is an error.
 
 use std::path::Path;
 
@@ -18,7 +19,7 @@ pub struct RowLabels {
     pub rows: Option<Vec<usize>>,
 }
 
-/// First lines that are a header and not a label.
+/// First lines, upper or lower case, that are a header and not a label.
 const TITLES: [&str; 5] = ["cluster", "label", "labels", "class", "species"];
 
 /// Reads labels from a file (`-` is standard input): the given column, else the column `cluster`, else the only column.
@@ -64,7 +65,8 @@ pub fn read_labels_bytes(
     Ok(RowLabels { labels, rows })
 }
 
-/// Whether the first non-empty line has a single cell.
+/// Whether the first non-empty line is a single label: it has no comma, semicolon, tab, quote or zero byte. Blanks
+/// belong to the label.
 fn is_one_a_line(bytes: &[u8]) -> bool {
     let first = bytes.split(|b| *b == b'\n').find(|l| !l.trim_ascii().is_empty()).unwrap_or_default();
     !first.trim_ascii().iter().any(|b| b",;\t\"".contains(b) || *b == 0)

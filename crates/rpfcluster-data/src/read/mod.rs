@@ -1,8 +1,8 @@
 //! Readers for tables, label files and similarity matrices.
 //!
-//! Files are decompressed if gzipped; the format comes from the caller, the file extension or the magic number, in this
-//! order, and the module of that format parses the bytes. The `_bytes` functions take bytes that are not gzipped.
-//! Tables become a [`Frame`].
+//! A file is read whole and decompressed if gzipped. The format comes from the caller, the file extension or the magic
+//! number, in this order, and the module of that format parses the bytes. The `_bytes` functions take bytes that are
+//! not gzipped. Tables become a [`Frame`].
 
 mod labels;
 mod mtx;
@@ -56,7 +56,7 @@ pub enum Format {
 impl FromStr for Format {
     type Err = DataError;
 
-    /// The name as in `--format`, which is also the extension.
+    /// A name as `--format` takes it; file extensions are such names.
     fn from_str(name: &str) -> Result<Format> {
         Ok(match name.to_ascii_lowercase().as_str() {
             "csv" | "tsv" | "txt" | "text" | "dat" | "data" | "tab" => Format::Text,
@@ -144,7 +144,7 @@ pub fn read_frame_bytes(bytes: Vec<u8>, source: &str, options: &ReadOptions) -> 
     }
 }
 
-/// The name of a file in messages and its bytes, not gzipped any more.
+/// The name of a file in messages and its bytes, decompressed. The path `-` is standard input.
 pub(crate) fn load(path: &Path) -> Result<(String, Vec<u8>)> {
     if path.as_os_str() == "-" {
         let mut bytes = Vec::new();
@@ -161,7 +161,7 @@ pub(crate) fn load(path: &Path) -> Result<(String, Vec<u8>)> {
     Ok((source, bytes))
 }
 
-/// Undoes gzip, recognised by its first two bytes, with which no other format begins.
+/// Decompresses gzip, recognised by its first two bytes, with which no other format begins.
 fn gunzip(bytes: Vec<u8>, source: &str) -> Result<Vec<u8>> {
     if !bytes.starts_with(&[0x1f, 0x8b]) {
         return Ok(bytes);

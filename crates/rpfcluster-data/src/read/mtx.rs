@@ -1,4 +1,6 @@
-//! Matrix Market: a banner, comments, sizes, then entries; coordinate or array, general or symmetric.
+//! Matrix Market (Boisvert, Pozo and Remington, NISTIR 5935, 1996): a banner, comments, sizes, then entries; coordinate
+//! or array, general or symmetric. Entries are real or integer; the entries of a coordinate pattern count as ones. A
+//! symmetric file holds the lower triangle, which is mirrored.
 
 use super::number::{Cell, cell};
 use super::similarity::Similarity;

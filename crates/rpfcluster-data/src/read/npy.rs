@@ -1,5 +1,6 @@
-//! NumPy's .npy format: a text header, then the elements. Reads floats, integers and booleans of either byte order, in C
-//! or Fortran order.
+//! NumPy's .npy format, versions 1 to 3: a text header, then the elements. Reads floats of 4 and 8 bytes, integers and
+//! booleans, of either byte order, in C or Fortran order. The length of the data is checked against the shape before
+//! anything is allocated.
 //!
 //! Written by hand: npyz brings twelve more packages (a parser generator among them) and reads no faster.
 

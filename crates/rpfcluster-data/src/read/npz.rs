@@ -6,7 +6,7 @@ use super::npy;
 use super::similarity::Similarity;
 use crate::error::{Result, format};
 
-/// Reads a sparse matrix in CSR, CSC or COO form. A similarity is symmetric, so CSC is CSR.
+/// Reads a sparse matrix in CSR, CSC or COO form. A similarity is symmetric, so its CSC form is its CSR form.
 pub(crate) fn read(bytes: &[u8], source: &str) -> Result<Similarity> {
     let mut archive = zip::ZipArchive::new(Cursor::new(bytes))
         .map_err(|e| format(source, format!("is not an .npz archive: {e}")))?;

@@ -1,5 +1,9 @@
 //! Apache Parquet, column by column, without Arrow in between: the Arrow side of the parquet crate takes four times as
 //! long to compile as the rest of it.
+//!
+//! Reads numbers, booleans, half precision, decimals of up to 38 digits and text. A null is a missing cell; a date,
+//! time, binary or nested value becomes text that names its type. Numbers stay in single precision if no numeric column
+//! has more. A panic of the parquet crate on a damaged file becomes an error.
 
 use bytes::Bytes;
 use half::f16;
@@ -14,7 +18,7 @@ use super::columnar::{Collector, guarded};
 use crate::error::{Result, format};
 use crate::frame::Frame;
 
-/// Rows per batch. The batch of all columns stays in cache up to some hundred columns.
+/// Rows per batch: 64 KiB of doubles per column, so that a batch of about a hundred columns stays in cache.
 const BATCH: usize = 8192;
 
 /// What the values of a column mean.
@@ -160,7 +164,7 @@ fn meaning(column: &ColumnDescriptor) -> Meaning {
     }
 }
 
-/// Reads up to `rows` rows of a column; how many there were.
+/// Reads up to `rows` rows of a column; returns how many there were.
 fn push(
     collector: &mut Collector<'_>,
     column: usize,
@@ -227,8 +231,8 @@ fn push(
     }
 }
 
-/// Calls `put` with the row and value of every cell that is not missing, for up to `rows` rows; how many there were. A
-/// value is there where its definition level is `present`.
+/// Calls `put` with the row and value of every cell that is not missing, for up to `rows` rows; returns how many there
+/// were. A cell has a value where its definition level is `present`.
 fn each<T: DataType>(
     reader: &mut ColumnReaderImpl<T>,
     rows: usize,

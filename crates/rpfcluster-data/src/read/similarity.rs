@@ -1,5 +1,5 @@
-//! Similarity matrices (`--precomputed`) from .csv, .npy, .npz or .mtx files. Every matrix is checked to be square,
-//! symmetric, finite and non-negative.
+//! Similarity matrices (`--precomputed`) from .csv, .npy, .npz or .mtx files, held as CSR without zeros. Every matrix
+//! is checked to be square, finite, non-negative and symmetric up to a relative difference of 1e-6.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! Detects the delimiter and the header of a text file from its first records.
+//! Detects the delimiter and the header of a text file from its first records. Splits a record into cells and finds its
+//! end; delimiters and line ends inside quotes do not count.
 
 use super::number::{Cell, cell};
 
@@ -88,7 +89,8 @@ pub(crate) fn sample(body: &[u8]) -> Vec<&[u8]> {
     sample
 }
 
-/// A header is a first line with text over a column of numbers, or, alone in the file, a line without a number.
+/// A header is a first line with text over a column of numbers; a line of text with one cell fewer than every line
+/// below (R does not name the row names); or, alone in the file, a line without a number.
 pub(crate) fn has_header(first: &[String], rest: &[Vec<String>]) -> bool {
     let is_text = |s: &String| matches!(cell(s.as_bytes()), Cell::Text(_));
     let is_number = |s: &String| matches!(cell(s.as_bytes()), Cell::Number(_));

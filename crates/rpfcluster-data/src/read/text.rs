@@ -1,5 +1,6 @@
 //! Delimited text → [`Frame`], in parallel. The first pass counts the rows of each chunk, the second parses each chunk
-//! straight into its part of the matrix. Memory: the text once and the numbers once.
+//! straight into its part of the matrix. Memory: the text once and the numbers once. Text that contains quotes is left
+//! to `quoted_text`.
 
 use rayon::prelude::*;
 
@@ -14,7 +15,7 @@ use crate::table::Values;
 const CHUNK: usize = 1 << 20;
 
 /// The layout of a text file, detected before its rows are read.
-pub(crate) struct Layout {
+pub(crate) struct Dialect {
     pub delimiter: Delimiter,
     pub has_header: bool,
     pub names: Vec<String>,
@@ -57,8 +58,9 @@ pub(crate) struct Parsed {
     pub lines: Lines,
 }
 
-/// Detects the delimiter, the header and the first row. In a text without line feeds, carriage returns become line feeds.
-pub(crate) fn layout(bytes: &mut [u8], source: &str, header: Option<bool>) -> Result<Layout> {
+/// Detects the delimiter, the header and the first row. A byte order mark, blank lines and comments (`#`, `%`, `;;`)
+/// above the table are skipped. In a text without line feeds, carriage returns become line feeds.
+pub(crate) fn layout(bytes: &mut [u8], source: &str, header: Option<bool>) -> Result<Dialect> {
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         return Err(format(source, "is UTF-16 text; save it as UTF-8"));
     }
@@ -100,7 +102,7 @@ pub(crate) fn layout(bytes: &mut [u8], source: &str, header: Option<bool>) -> Re
     }
     let header_start = start;
     if !has_header {
-        return Ok(Layout {
+        return Ok(Dialect {
             delimiter,
             has_header,
             names: numbered_names(width),
@@ -120,7 +122,7 @@ pub(crate) fn layout(bytes: &mut [u8], source: &str, header: Option<bool>) -> Re
     }
     let header_len = sniff::record_len(body);
     let first_line = line_number + memchr::memchr_iter(b'\n', &body[..header_len]).count();
-    Ok(Layout { delimiter, has_header, names, start: start + header_len, first_line, header_start })
+    Ok(Dialect { delimiter, has_header, names, start: start + header_len, first_line, header_start })
 }
 
 /// The bytes up to the first line end; `None` at the end of the text.
@@ -142,7 +144,7 @@ struct Count {
     gaps: Vec<(usize, usize)>,
 }
 
-fn parse(body: &[u8], source: &str, layout: &Layout) -> Result<Parsed> {
+fn parse(body: &[u8], source: &str, layout: &Dialect) -> Result<Parsed> {
     let width = layout.names.len();
     let chunks = chunks(body);
     let counts: Vec<Count> = chunks.par_iter().map(|chunk| count(chunk, layout.delimiter)).collect();
@@ -165,7 +167,8 @@ fn parse(body: &[u8], source: &str, layout: &Layout) -> Result<Parsed> {
         row: place(row),
         problem: crate::error::ragged(got, width),
     };
-    // A row of `width` cells takes at least `width` bytes. With fewer bytes some row is too short: nothing is allocated.
+    // A row of `width` cells takes at least `width` bytes. With fewer bytes some row is too short, and nothing is
+    // allocated.
     if n.checked_mul(width).is_none_or(|cells| cells > body.len() + 1) {
         let rows = body.split(|b| *b == b'\n').filter(|line| !is_blank(line, layout.delimiter));
         let mut counted = rows.map(|line| sniff::cells(line, layout.delimiter).len()).enumerate();

@@ -1,7 +1,8 @@
-//! `--append`: copies a text table with one column added. Lines without data are dropped.
+//! `--append`: copies a text table with one column added. Comments above the table and blank lines are dropped; a row
+//! without a label gets an empty cell (`NA` if blanks separate the cells).
 //!
-//! The file is read and decompressed a second time. Keeping its text during the whole fit would cost about as much
-//! memory as the numbers.
+//! The whole file is read and decompressed a second time. Keeping its text during the whole fit would cost about as
+//! much memory as the numbers.
 
 use std::io::Write;
 use std::path::Path;

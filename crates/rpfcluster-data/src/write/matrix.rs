@@ -1,4 +1,5 @@
-//! Matrices in the formats of NumPy, SciPy and Matrix Market.
+//! Matrices in the formats of NumPy (.npy, dense), SciPy (.npz, CSR) and Matrix Market (.mtx, the lower triangle of a
+//! symmetric matrix). Every writer streams its input and makes no copy of it.
 
 use std::io::{Result, Seek, Write};
 

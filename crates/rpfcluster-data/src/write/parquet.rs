@@ -1,4 +1,4 @@
-//! A sparse matrix as a Parquet table of its entries: columns `i`, `j` (from 0) and `s`.
+//! A sparse matrix as a Parquet table of its entries: columns `i`, `j` (from 0) and `s`, compressed with Zstandard.
 
 use std::io::{Error, Result, Write};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use parquet::schema::types::Type;
 
 use super::matrix::{Csr, Element};
 
-/// Entries per row group: what the readers of other libraries take at once.
+/// Entries per row group, the default of Arrow's writers; no more are held in memory.
 const GROUP: usize = 1 << 20;
 
 /// Writes every stored entry.

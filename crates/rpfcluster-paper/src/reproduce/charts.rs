@@ -1,9 +1,10 @@
 //! The paper's bar charts: a group of bars per data set, a colour per method, the standard deviation as whiskers.
 //!
-//! The colours are those of Okabe and Ito (2008), distinguishable with any colour vision; the legend lists them in the
-//! order of the bars. A line over each group marks the majority baseline, the score of a single cluster.
+//! [`chart`] returns the chart of one score; `rpfcluster_report` draws it. The colours are those of Okabe and Ito
+//! (2008), distinguishable with any colour vision; the legend lists them in the order of the bars. In the chart of
+//! rho_c a line over each group marks the majority baseline, the score of a single cluster.
 
-use crate::compare::Method;
+use crate::compare::ComparedMethod;
 use rpfcluster_report::figures::{Bar, BarChart, BarGroup};
 
 use super::results::{DataSet, Results, SKEWED, Statistic};
@@ -31,7 +32,7 @@ impl Metric {
         }
     }
 
-    fn of(self, set: &DataSet, method: Method) -> Option<&Statistic> {
+    fn of(self, set: &DataSet, method: ComparedMethod) -> Option<&Statistic> {
         let cell = set.cell(method, "paper")?;
         Some(match self {
             Metric::RhoC => &cell.rho_c,
@@ -51,13 +52,13 @@ impl Metric {
 }
 
 /// The colour of each method.
-fn colour(method: Method) -> &'static str {
+fn colour(method: ComparedMethod) -> &'static str {
     match method {
-        Method::KMeans => "#999999",
-        Method::Njw => "#56b4e9",
-        Method::Cf => "#e69f00",
-        Method::RpfLabelFree => "#009e73",
-        Method::RpfBestByLabels => "#0072b2",
+        ComparedMethod::KMeans => "#999999",
+        ComparedMethod::Njw => "#56b4e9",
+        ComparedMethod::Cf => "#e69f00",
+        ComparedMethod::RpfLabelFree => "#009e73",
+        ComparedMethod::RpfBestByLabels => "#0072b2",
     }
 }
 
@@ -75,7 +76,7 @@ pub fn chart(results: &Results, metric: Metric) -> BarChart {
     let skewed = metric == Metric::RhoC;
     let groups = results.in_order().into_iter().map(|(name, set)| BarGroup {
         name: format!("{}{}", set.title, if skewed && SKEWED.contains(&name) { "*" } else { "" }),
-        bars: Method::ALL
+        bars: ComparedMethod::ALL
             .into_iter()
             .map(|method| metric.of(set, method).map(|s| Bar { value: s.mean, spread: s.sd }))
             .collect(),
@@ -85,7 +86,7 @@ pub fn chart(results: &Results, metric: Metric) -> BarChart {
     BarChart {
         title: metric.title().into(),
         axes: ("data set".into(), unit.into()),
-        series: Method::ALL.into_iter().map(|m| (m.title().to_string(), colour(m).to_string())).collect(),
+        series: ComparedMethod::ALL.into_iter().map(|m| (m.title().to_string(), colour(m).to_string())).collect(),
         baseline: skewed.then(|| "one cluster for all (majority)".into()),
         groups: groups.collect(),
         most: Some(most),

@@ -1,16 +1,18 @@
-//! The parameters of every method in a reproduction: the paper's protocol, or a coarse run of a few minutes.
+//! The parameters of every method in a reproduction: the paper's protocol, or a coarse run of a few minutes. Lists the
+//! units of each data set with an estimate of their seconds, and digests the parameters of a unit, so that a result of
+//! other parameters is not reused.
 
+use crate::compare::ComparedMethod;
 use crate::compare::Comparison;
-use crate::compare::Method;
 use crate::rivals::{ClusterForests, HartiganWong};
 use crate::sweep::{Sweep, coarse_bandwidths, medium_bandwidths, paper_bandwidths};
 use rpfcluster_data::catalog::Entry;
 
 use super::unit::Unit;
 
-/// Most rows of a data set on which a full run searches all 2,090 bandwidths of the paper.
+/// Largest data set, in rows, on which a full run searches all 2,090 bandwidths of the paper.
 const WHOLE_GRID: usize = 300;
-/// Most rows of a data set on which a full run searches 140 bandwidths; larger ones get the coarse grid of 18.
+/// Largest data set, in rows, on which a full run searches 140 bandwidths; on larger ones it searches the coarse 18.
 const MEDIUM_GRID: usize = 1000;
 /// Version of the protocol. Raise it when the same parameters give other results, so that older units are run again.
 const PROTOCOL: u32 = 2;
@@ -28,7 +30,7 @@ pub struct Effort {
     pub large_seeds: usize,
     /// The numbers of trees the best-by-labels search chooses from.
     pub trees: Vec<usize>,
-    /// Most pairs the search may hold; thresholds that could keep more are left out.
+    /// Limit of the pairs the search holds; thresholds that could keep more are left out.
     pub most_pairs: usize,
     /// The number of threads; `None` means one per core.
     pub threads: Option<usize>,
@@ -74,7 +76,7 @@ impl Effort {
             preparations.push("paper");
         }
         for preparation in preparations {
-            for method in Method::ALL {
+            for method in ComparedMethod::ALL {
                 for seed in 0..seeds as u64 {
                     let cost = self.cost(entry, method);
                     units.push(Unit { dataset: entry.name.to_string(), preparation, method, seed, cost });
@@ -131,32 +133,34 @@ impl Effort {
         let params =
             Comparison { rpf: rpfcluster::RpfCluster::default(), ..self.comparison(entry, unit.seed) };
         let own = match unit.method {
-            Method::KMeans => format!("{:?}", params.kmeans),
-            Method::Njw => format!("{:?}", params.njw),
-            Method::Cf => format!("{:?}", params.cf),
+            ComparedMethod::KMeans => format!("{:?}", params.kmeans),
+            ComparedMethod::Njw => format!("{:?}", params.njw),
+            ComparedMethod::Cf => format!("{:?}", params.cf),
             // The number of threads changes no label.
-            Method::RpfLabelFree => format!("{:?}", params.rpf),
-            Method::RpfBestByLabels => format!("{:?} {:?} {}", params.sweep, params.trees, params.min_node),
+            ComparedMethod::RpfLabelFree => format!("{:?}", params.rpf),
+            ComparedMethod::RpfBestByLabels => {
+                format!("{:?} {:?} {}", params.sweep, params.trees, params.min_node)
+            }
         };
         let text = format!("{PROTOCOL} {} {} {own}", params.k, params.seed);
-        // FNV-1a, 64 bits: the digest only has to differ, nobody forges a unit.
+        // FNV-1a (Fowler, Noll and Vo), 64 bits: the digest detects changes, it need not resist forgery.
         let digest = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         });
         format!("{digest:016x}")
     }
 
-    /// Expected seconds, a rough estimate that only serves the display of the time left.
-    fn cost(&self, entry: &Entry, method: Method) -> f64 {
+    /// Expected seconds, a rough estimate used only to display the time left.
+    fn cost(&self, entry: &Entry, method: ComparedMethod) -> f64 {
         let n = entry.n as f64 / 1000.0;
         let d = entry.d as f64;
         match method {
-            Method::KMeans => 0.02 + 0.0005 * n * d,
-            Method::Njw => 0.02 + n * n * (0.02 + 0.001 * d),
-            Method::Cf => 0.3 + 0.5 * n,
-            Method::RpfLabelFree => 0.1 + 0.5 * n,
+            ComparedMethod::KMeans => 0.02 + 0.0005 * n * d,
+            ComparedMethod::Njw => 0.02 + n * n * (0.02 + 0.001 * d),
+            ComparedMethod::Cf => 0.3 + 0.5 * n,
+            ComparedMethod::RpfLabelFree => 0.1 + 0.5 * n,
             // A fine grid is refined, so it costs a few times the coarse one, not a hundred times.
-            Method::RpfBestByLabels => {
+            ComparedMethod::RpfBestByLabels => {
                 let fine = if self.bandwidths(entry.n).len() > coarse_bandwidths().len() { 3.0 } else { 1.0 };
                 self.trees.len() as f64 * fine * (0.2 + 0.5 * n)
             }
@@ -174,7 +178,7 @@ mod tests {
         let iris = find("iris").unwrap_or_else(|e| unreachable!("{e}"));
         let effort = Effort::full();
         let digests = |effort: &Effort| -> Vec<String> {
-            Method::ALL
+            ComparedMethod::ALL
                 .into_iter()
                 .map(|method| {
                     let unit =

@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::compare::Method;
+use crate::compare::ComparedMethod;
 
 use super::illustrations::{Illustrations, PAPER_IRIS};
-use super::results::{Cell, DataSet, Results, SKEWED};
+use super::results::{DataSet, MethodResult, Results, SKEWED};
 
 /// The page, from the results and, when given, the two small examples.
 pub fn paper_results(results: &Results, illustrations: Option<&Illustrations>) -> String {
@@ -96,7 +96,7 @@ fn of_the_paper(results: &Results) -> Vec<(&str, &DataSet)> {
     results.in_order().into_iter().filter(|(name, _)| *name != "iris").collect()
 }
 
-type Score = fn(&Cell) -> f64;
+type ScoreOf = fn(&MethodResult) -> f64;
 
 fn ranks(out: &mut String, results: &Results) {
     let sets = of_the_paper(results);
@@ -107,9 +107,9 @@ fn ranks(out: &mut String, results: &Results) {
 6. The twelfth set, remote sensing, is not public; {total} are ranked here. Ranks are among K-means, NJW, CF and one rpfCluster column, \
 with data prepared as in the paper.\n\n| | first | second | first or second |\n|---|---|---|---|\n"
     );
-    let scores: [(&str, Score); 3] =
+    let scores: [(&str, ScoreOf); 3] =
         [("rho_c", |c| c.rho_c.mean), ("rho_r", |c| c.rho_r.mean), ("ARI", |c| c.ari.mean)];
-    for own in [Method::RpfBestByLabels, Method::RpfLabelFree] {
+    for own in [ComparedMethod::RpfBestByLabels, ComparedMethod::RpfLabelFree] {
         for (name, score) in scores {
             let places: Vec<usize> =
                 sets.iter().filter_map(|(_, s)| Results::place(s, own, "paper", score)).collect();
@@ -130,18 +130,18 @@ fn table(
     results: &Results,
     preparation: &str,
     title: &str,
-    score: fn(&Cell) -> (f64, f64),
+    score: fn(&MethodResult) -> (f64, f64),
     digits: usize,
 ) {
     let _ = write!(out, "\n### {title}\n\n| set | n | K | majority |");
-    Method::ALL.iter().for_each(|m| {
+    ComparedMethod::ALL.iter().for_each(|m| {
         let _ = write!(out, " {} |", m.title());
     });
     out.push_str("\n|---|---|---|---|---|---|---|---|---|\n");
     for (name, set) in results.in_order() {
         let star = if SKEWED.contains(&name) && title.starts_with("rho_c") { " \\*" } else { "" };
         let _ = write!(out, "| {}{star} | {} | {} | {:.1} |", set.title, set.n, set.k, set.majority);
-        for method in Method::ALL {
+        for method in ComparedMethod::ALL {
             match set.cell(method, preparation).map(score) {
                 Some((mean, sd)) => {
                     let _ = write!(out, " {mean:.digits$} ± {sd:.digits$} |");
@@ -186,7 +186,7 @@ CF's scores from its authors, who do not say how they chose it. On more than 6,0
     );
     let mut worse = Vec::new();
     for (name, set) in of_the_paper(results) {
-        let place = Results::place(set, Method::RpfBestByLabels, "paper", |c| c.rho_c.mean);
+        let place = Results::place(set, ComparedMethod::RpfBestByLabels, "paper", |c| c.rho_c.mean);
         if let Some(place) = place.filter(|p| *p > 2) {
             let skew = if SKEWED.contains(&name) { ", a skewed set" } else { "" };
             worse.push(format!("{} (rank {place}{skew})", set.title));

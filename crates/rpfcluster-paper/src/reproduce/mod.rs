@@ -37,7 +37,7 @@ use unit::Unit;
 pub use charts::{Metric, chart};
 pub use illustrations::{Illustrations, IrisExample, NinePoints, nine_points};
 pub use markdown::paper_results;
-pub use results::{Cell, DataSet, Results, Statistic};
+pub use results::{DataSet, MethodResult, Results, Statistic};
 
 /// An error that ends the whole reproduction. The failure of one data set is in [`Results::failed`] instead.
 #[derive(Debug, thiserror::Error)]
@@ -79,14 +79,14 @@ pub struct Step<'a> {
 }
 
 /// An observer that also receives the state of the run.
-pub trait Progress: Observer {
+pub trait RunObserver: Observer {
     /// Called before each unit and at the end.
     fn step(&self, step: &Step<'_>) {
         let _ = step;
     }
 }
 
-impl Progress for rpfcluster::Silent {}
+impl RunObserver for rpfcluster::Silent {}
 
 /// A reproduction of the paper's experiments.
 #[derive(Debug, Clone, PartialEq)]
@@ -140,7 +140,7 @@ impl Reproduction {
     }
 
     /// Runs the units without a file, writes all tables and figures, and returns the results.
-    pub fn run(&self, progress: &dyn Progress) -> Result<Results> {
+    pub fn run(&self, progress: &dyn RunObserver) -> Result<Results> {
         let sets = self.sets()?;
         let effort = self.effort();
         let folder = self.out.join("units");

@@ -1,11 +1,11 @@
-//! An estimate of the remaining time.
+//! An estimate of the remaining time of a run, updated after every unit.
 //!
 //! A unit is expected to take the mean of finished units of the same data set and method, in this run or an earlier
 //! one. Before the first of these, its rough cost is scaled by the pace of that method so far, or of all methods.
 
 use std::collections::BTreeMap;
 
-use crate::compare::Method;
+use crate::compare::ComparedMethod;
 
 use super::Step;
 use super::unit::Unit;
@@ -30,8 +30,8 @@ impl Measured {
 pub(super) struct Pace {
     planned: Vec<Unit>,
     done: usize,
-    alike: BTreeMap<(String, Method), Measured>,
-    methods: BTreeMap<Method, Measured>,
+    alike: BTreeMap<(String, ComparedMethod), Measured>,
+    methods: BTreeMap<ComparedMethod, Measured>,
     all: Measured,
 }
 
@@ -78,19 +78,19 @@ impl Pace {
 mod tests {
     use super::*;
 
-    fn unit(dataset: &str, method: Method, cost: f64) -> Unit {
+    fn unit(dataset: &str, method: ComparedMethod, cost: f64) -> Unit {
         Unit { dataset: dataset.into(), preparation: "raw", method, seed: 0, cost }
     }
 
     #[test]
     fn time_left_follows_units_of_the_same_set_and_method_then_the_pace_of_the_method() {
-        let slow = Method::RpfBestByLabels;
+        let slow = ComparedMethod::RpfBestByLabels;
         let mut pace = Pace::new(vec![
-            unit("a", Method::KMeans, 1.0),
+            unit("a", ComparedMethod::KMeans, 1.0),
             unit("a", slow, 10.0),
             unit("a", slow, 10.0),
             unit("b", slow, 30.0),
-            unit("b", Method::Njw, 4.0),
+            unit("b", ComparedMethod::Njw, 4.0),
         ]);
         assert_eq!(pace.step("").seconds_left, None);
         pace.done(Some(1.0));

@@ -1,8 +1,9 @@
-//! `report.html`: all tables and figures in one self-contained page.
+//! `report.html`: all tables and figures, seconds per run, what was not run, and the two small examples in one
+//! self-contained page.
 
 use std::fmt::Write;
 
-use crate::compare::Method;
+use crate::compare::ComparedMethod;
 use rpfcluster_report::escaped as escape;
 
 use super::illustrations::{Illustrations, PAPER_IRIS};
@@ -81,7 +82,7 @@ fn table(out: &mut String, results: &Results, preparation: &str, name: &str) {
     let digits = if name.starts_with("rho") { 1 } else { 3 };
     let _ =
         write!(out, "<div class=\"wide\"><table><caption>{name}</caption><tr><th>set<th>n<th>K<th>majority");
-    for method in Method::ALL {
+    for method in ComparedMethod::ALL {
         let _ = write!(out, "<th>{}", escape(method.title()));
     }
     for (short, set) in results.in_order() {
@@ -95,9 +96,9 @@ fn table(out: &mut String, results: &Results, preparation: &str, name: &str) {
             set.majority
         );
         let means: Vec<Option<f64>> =
-            Method::ALL.iter().map(|m| set.cell(*m, preparation).map(|c| score(c).mean)).collect();
+            ComparedMethod::ALL.iter().map(|m| set.cell(*m, preparation).map(|c| score(c).mean)).collect();
         let best = means.iter().flatten().copied().fold(f64::NEG_INFINITY, f64::max);
-        for method in Method::ALL {
+        for method in ComparedMethod::ALL {
             match set.cell(method, preparation).map(score) {
                 Some(s) => {
                     let class = if s.mean >= best - 1e-9 { " class=\"best\"" } else { "" };
@@ -115,12 +116,12 @@ fn table(out: &mut String, results: &Results, preparation: &str, name: &str) {
 
 fn seconds(out: &mut String, results: &Results) {
     out.push_str("<h2>Seconds per run</h2><div class=\"wide\"><table><tr><th>set");
-    for method in Method::ALL {
+    for method in ComparedMethod::ALL {
         let _ = write!(out, "<th>{}", escape(method.title()));
     }
     for (_, set) in results.in_order() {
         let _ = write!(out, "<tr><td>{}", escape(&set.title));
-        for method in Method::ALL {
+        for method in ComparedMethod::ALL {
             match set.cell(method, "paper") {
                 Some(cell) => {
                     let note =

@@ -1,8 +1,9 @@
-//! Means and standard deviations of all runs: the contents of `results.json`, from which every table and figure is made.
+//! Means and standard deviations of all runs: the contents of `results.json`, from which every table and figure is
+//! made.
 
 use std::collections::BTreeMap;
 
-use crate::compare::Method;
+use crate::compare::ComparedMethod;
 use rpfcluster_data::catalog::{Entry, NOT_PUBLIC, entries};
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +39,7 @@ impl Statistic {
 
 /// One method on one preparation of one data set.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Cell {
+pub struct MethodResult {
     /// Clustering accuracy, percent.
     pub rho_c: Statistic,
     /// Co-cluster accuracy (Rand index), percent.
@@ -71,12 +72,12 @@ pub struct DataSet {
     #[serde(default)]
     pub bandwidths: usize,
     /// Cells by name of the method, then by preparation.
-    pub methods: BTreeMap<String, BTreeMap<String, Cell>>,
+    pub methods: BTreeMap<String, BTreeMap<String, MethodResult>>,
 }
 
 impl DataSet {
     /// The cell of one method and preparation.
-    pub fn cell(&self, method: Method, preparation: &str) -> Option<&Cell> {
+    pub fn cell(&self, method: ComparedMethod, preparation: &str) -> Option<&MethodResult> {
         self.methods.get(method.name())?.get(preparation)
     }
 }
@@ -167,12 +168,12 @@ impl Results {
     /// The place by `score`, 1 is best, of one form of rpfCluster among itself and the three rivals on one data set.
     pub fn place(
         set: &DataSet,
-        own: Method,
+        own: ComparedMethod,
         preparation: &str,
-        score: impl Fn(&Cell) -> f64,
+        score: impl Fn(&MethodResult) -> f64,
     ) -> Option<usize> {
         let mine = score(set.cell(own, preparation)?);
-        let rivals = [Method::KMeans, Method::Njw, Method::Cf];
+        let rivals = [ComparedMethod::KMeans, ComparedMethod::Njw, ComparedMethod::Cf];
         let better = rivals
             .iter()
             .filter_map(|m| set.cell(*m, preparation))

@@ -1,13 +1,14 @@
-//! CSV tables: one file for each score and preparation, and all runs in one long table.
+//! CSV tables: one file for each score and preparation (mean and standard deviation by data set and method), and all
+//! runs in one long table.
 
-use crate::compare::Method;
+use crate::compare::ComparedMethod;
 
-use super::results::{Cell, Results};
+use super::results::{MethodResult, Results};
 
-type Score = (&'static str, fn(&Cell) -> &super::results::Statistic);
+type NamedScore = (&'static str, fn(&MethodResult) -> &super::results::Statistic);
 
 /// The four scores, by name.
-pub(super) const SCORES: [Score; 4] =
+pub(super) const SCORES: [NamedScore; 4] =
     [("rho_c", |c| &c.rho_c), ("rho_r", |c| &c.rho_r), ("ari", |c| &c.ari), ("nmi", |c| &c.nmi)];
 
 /// The names of the preparations.
@@ -25,15 +26,15 @@ pub(super) fn all(results: &Results) -> Vec<(String, String)> {
 }
 
 /// Mean and standard deviation; a row per data set, a pair of columns per method.
-fn wide(results: &Results, preparation: &str, (_, score): Score) -> String {
+fn wide(results: &Results, preparation: &str, (_, score): NamedScore) -> String {
     let mut text = "dataset,n,d,k,majority".to_string();
-    for method in Method::ALL {
+    for method in ComparedMethod::ALL {
         text.push_str(&format!(",{0}_mean,{0}_sd", method.name()));
     }
     text.push('\n');
     for (name, set) in results.in_order() {
         text.push_str(&format!("{name},{},{},{},{:.2}", set.n, set.d, set.k, set.majority));
-        for method in Method::ALL {
+        for method in ComparedMethod::ALL {
             match set.cell(method, preparation).map(score) {
                 Some(s) => text.push_str(&format!(",{:.4},{:.4}", s.mean, s.sd)),
                 None => text.push_str(",,"),
@@ -48,7 +49,7 @@ fn wide(results: &Results, preparation: &str, (_, score): Score) -> String {
 fn long(results: &Results) -> String {
     let mut text = "dataset,preparation,method,seed,rho_c,rho_r,ari,nmi,mean_seconds\n".to_string();
     for (name, set) in results.in_order() {
-        for method in Method::ALL {
+        for method in ComparedMethod::ALL {
             for preparation in PREPARATIONS {
                 let Some(cell) = set.cell(method, preparation) else { continue };
                 for seed in 0..cell.rho_c.runs {

@@ -1,8 +1,9 @@
-//! One run of one method on one prepared data set with one seed, and the file that holds its result.
+//! One run of one method on one prepared data set with one seed, and the file that holds its result. A file of another
+//! version, effort or protocol is ignored, and the unit is run again.
 
 use std::path::Path;
 
-use crate::compare::Method;
+use crate::compare::ComparedMethod;
 use rpfcluster::metrics::Scores;
 use rpfcluster::observe::Observer;
 use rpfcluster_data::Table;
@@ -19,7 +20,7 @@ pub struct Unit {
     /// `raw`, `standardized` or `paper`.
     pub preparation: &'static str,
     /// The method.
-    pub method: Method,
+    pub method: ComparedMethod,
     /// The seed.
     pub seed: u64,
     /// Expected seconds, a rough estimate.
@@ -40,7 +41,7 @@ pub struct Run {
     /// `raw`, `standardized` or `paper`.
     pub preparation: String,
     /// The method.
-    pub method: Method,
+    pub method: ComparedMethod,
     /// The seed.
     pub seed: u64,
     /// Scores against the known classes.

@@ -1,4 +1,5 @@
-//! Cluster Forests, CF (Yan, Chen and Jordan 2013): an ensemble of k-means clusterings on random feature subsets.
+//! Cluster Forests, CF (Yan, Chen and Jordan, Comput. Stat. Data Anal. 66, 2013): an ensemble of k-means clusterings on
+//! random feature subsets.
 //!
 //! CF grows T clustering instances ([`super::Instance`]), averages their co-cluster indicators into a co-association
 //! matrix (Fred and Jain 2005), sets entries below beta1 to zero, applies `exp((s - 1) / beta2)` and cuts the result
@@ -31,7 +32,9 @@ const BANDWIDTHS: [f64; 8] = [0.05, 0.1, 0.2, 0.4, 0.8, 2.0, 10.0, 50.0];
 /// ```
 /// use rpfcluster_paper::rivals::ClusterForests;
 /// // Two groups in the first column; the second column is noise.
-/// let rows: Vec<f64> = (0..80).flat_map(|i| [if i < 40 { 0.0 } else { 9.0 } + (i % 7) as f64 * 0.1, (i % 5) as f64]).collect();
+/// let rows: Vec<f64> = (0..80)
+///     .flat_map(|i| [if i < 40 { 0.0 } else { 9.0 } + (i % 7) as f64 * 0.1, (i % 5) as f64])
+///     .collect();
 /// let fit = ClusterForests { k: 2, instances: 20, ..Default::default() }.fit(&rows, 2, &rpfcluster::Silent)?;
 /// assert!(fit.labels[..40].iter().all(|l| *l == 0) && fit.labels[40..].iter().all(|l| *l == 1));
 /// # Ok::<(), rpfcluster::Error>(())
@@ -53,17 +56,17 @@ pub struct ClusterForests {
     pub patience: usize,
     /// k-means++ restarts of each k-means run.
     pub restarts: usize,
-    /// Most Lloyd iterations of one k-means run.
+    /// Largest number of Lloyd iterations of one k-means run.
     pub max_iterations: usize,
     /// Co-association below this share of the instances counts as zero.
     pub beta1: f64,
-    /// Bandwidth of `exp((s - 1) / beta2)`; `None` picks one from a grid without classes.
+    /// Bandwidth of `exp((s - 1) / beta2)`; `None` selects one from a grid without classes.
     pub beta2: Option<f64>,
     /// How eigenvectors become labels.
     pub method: Method,
     /// Landmarks sampled above `dense_limit` rows.
     pub landmarks: usize,
-    /// Most rows that are clustered without landmarks.
+    /// Largest number of rows that are clustered without landmarks.
     pub dense_limit: usize,
     /// Seed of feature draws, landmarks, start vectors and k-means.
     pub seed: u64,

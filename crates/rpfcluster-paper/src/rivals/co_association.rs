@@ -4,6 +4,7 @@
 //! An entry is the fraction of clusterings that put two rows into the same cluster: the rpf-kernel with clusterings in
 //! place of trees. Counts of at most T, a threshold and one table of `exp((s - 1) / beta2)` make the affinity a
 //! constant plus a sparse part. Counting costs n² T comparisons and O(n) memory per thread.
+//! If only landmarks were clustered, every other row joins the cluster of landmarks with the highest mean affinity.
 
 use rayon::prelude::*;
 use rpfcluster::Result;

@@ -1,6 +1,7 @@
-//! A dense affinity matrix, n x n in memory.
+//! A dense affinity matrix, n x n doubles in memory, as an operator for the spectral solvers.
 //!
-//! Products sum along rows in a fixed order, so their bits do not depend on the number of threads.
+//! A product with b vectors costs O(n² b). Products sum along rows in a fixed order, so their bits do not depend on the
+//! number of threads. Connected components are searched only if some entry off the diagonal is zero.
 
 use rayon::prelude::*;
 use rpfcluster::Result;

@@ -3,7 +3,8 @@
 //! One bandwidth: `A_ij = exp(-|x_i - x_j|² / (2 σ²))`, `A_ii = 0`. Local scaling (Zelnik-Manor and Perona, Self-tuning
 //! spectral clustering, 2004): `A_ij = exp(-|x_i - x_j|² / (σ_i σ_j))`, σ_i the distance from row i to its seventh
 //! neighbour. Both have the form `exp(-|x_i - x_j|² g_i g_j)`; only the factors g are stored, O(n) memory, and every
-//! entry is computed when it is needed. [`Gaussian::dense`] computes the n x n matrix once.
+//! entry is computed when it is needed. [`Gaussian::dense`] computes the n x n matrix once. `bandwidths` is the grid of
+//! the search for one bandwidth.
 
 use rayon::prelude::*;
 use rpfcluster::affinity::{Affinity, Components, SimilarityOperator, Submatrix};
@@ -79,8 +80,8 @@ impl<'a> Gaussian<'a> {
         Ok(Gaussian { data, n, d, factors: scales.into_iter().map(|s| 1.0 / s).collect(), own: 0.0 })
     }
 
-    /// With `A_ii = 1`. Nystrom's approximation needs a positive semi-definite matrix, which NJW's zero diagonal is
-    /// not; among thousands of rows the weight of a row with itself does not matter.
+    /// With `A_ii = 1`. Nystrom's approximation needs a positive semi-definite matrix, which a kernel with NJW's zero
+    /// diagonal is not; among thousands of rows the weight of a row with itself does not matter.
     pub fn with_unit_diagonal(mut self) -> Self {
         self.own = 1.0;
         self
@@ -178,7 +179,7 @@ impl SimilarityOperator for Gaussian<'_> {
         Ok(())
     }
 
-    /// Positive everywhere in exact arithmetic; rows whose weights all underflow are few and stand alone.
+    /// One component: in exact arithmetic every weight is positive. Rows whose weights all underflow to zero are few.
     fn components(&self, _observer: &dyn Observer) -> Result<Option<Components>> {
         Ok(None)
     }

@@ -5,9 +5,9 @@
 //! set, the clusters changed since the row was last tested. The quick-transfer stage only swaps a row between its
 //! closest and second closest cluster.
 //!
-//! Each run starts from the end of Lloyd's iteration from the same k-means++ start. Guarantees an inertia no larger
-//! than Lloyd's, and a local minimum under single transfers, which a fixed point of Lloyd's iteration need not be.
-//! One pass costs at most n k distances.
+//! Each run starts where Lloyd's iteration ends from the same k-means++ start (Arthur and Vassilvitskii, SODA 2007).
+//! Its inertia is never larger than Lloyd's. Unless a limit of iterations ends it first, the result is a local minimum
+//! under single transfers, which a fixed point of Lloyd's iteration need not be. One pass costs at most n k distances.
 
 use rayon::prelude::*;
 use rpfcluster::Result;
@@ -40,7 +40,7 @@ pub struct HartiganWong {
     pub k: usize,
     /// k-means++ starts; the smallest inertia wins.
     pub restarts: usize,
-    /// Most rounds of both stages in one run, and most Lloyd iterations before them.
+    /// Largest number of rounds of both stages in one run, and of Lloyd iterations before them.
     pub max_iterations: usize,
     /// Seed of the starts.
     pub seed: u64,
@@ -322,7 +322,7 @@ impl<'a> State<'a> {
     /// Swaps rows between their closest and second closest clusters until n consecutive tests move none.
     fn quick_transfer(&mut self, observer: &dyn Observer) -> Result<()> {
         let n = self.rows.n();
-        // R's limit of 50 n steps. Rounding could otherwise make two equal clusterings alternate for ever.
+        // R's limit of 50 n steps. Rounding could otherwise make two equal clusterings alternate forever.
         let cap = n.saturating_mul(50);
         let (mut step, mut unmoved) = (0, 0);
         // A cluster counts as changed until this step, one round after its last change. Changes of the

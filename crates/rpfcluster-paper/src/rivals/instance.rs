@@ -1,8 +1,9 @@
 //! One clustering instance of Cluster Forests: k-means on a feature subset grown at random (Yan, Chen and Jordan 2013).
 //!
 //! The quality measure is `kappa`, the within-cluster over the between-cluster sum of squares on the chosen features.
-//! Growth starts from a few random features. In each step several random sets of further features compete; the one
-//! with the smallest kappa is kept if it lowers kappa. Growth stops after `patience` steps without improvement.
+//! Growth starts from a few random features. In each step several random sets of further features compete; the one with
+//! the smallest kappa is kept if it lowers kappa. Growth stops after `patience` steps without improvement, or when no
+//! feature is left. A grown instance assigns any row to its nearest center.
 
 use rpfcluster::kmeans::KMeans;
 use rpfcluster::observe::{Observer, Quiet, check};
@@ -12,12 +13,12 @@ use rpfcluster::{Error, Result};
 use super::cluster_forests::ClusterForests;
 use super::squared_distance;
 
-/// Draws of start features before all features are taken instead. A draw fails when the rows have fewer distinct
-/// values on it than there are clusters.
+/// Draws of start features before all features are taken instead. A draw fails when the rows have fewer distinct values
+/// on its features than there are clusters.
 const DRAWS: usize = 50;
 
 /// k-means on one feature subset.
-struct Candidate {
+struct FeatureSubset {
     features: Vec<usize>,
     kappa: f64,
     centers: Vec<f64>,
@@ -79,7 +80,7 @@ impl ClusterForests {
         features: Vec<usize>,
         seed: u64,
         observer: &dyn Observer,
-    ) -> Result<Option<Candidate>> {
+    ) -> Result<Option<FeatureSubset>> {
         let part = columns_of(rows, d, &features);
         let kmeans = KMeans {
             k: self.k,
@@ -91,7 +92,7 @@ impl ClusterForests {
         match kmeans.fit(&part, features.len(), &Quiet(observer)) {
             Ok(fit) => {
                 let kappa = kappa(&part, features.len(), &fit.labels, &fit.centers);
-                let found = Candidate { features, kappa, centers: fit.centers, labels: fit.labels };
+                let found = FeatureSubset { features, kappa, centers: fit.centers, labels: fit.labels };
                 Ok(kappa.is_finite().then_some(found))
             }
             Err(Error::TooManyClusters { .. }) => Ok(None),
@@ -133,7 +134,7 @@ impl ClusterForests {
             if rest.is_empty() {
                 break;
             }
-            let mut winner: Option<Candidate> = None;
+            let mut winner: Option<FeatureSubset> = None;
             for _ in 0..self.candidates {
                 let mut features = best.features.clone();
                 features.extend(draw(&rest, self.step_features, &mut stream));

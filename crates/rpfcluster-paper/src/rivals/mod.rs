@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | K-means | [`HartiganWong`] | Hartigan and Wong, algorithm AS 136, Applied Statistics 28, 1979 |
 //! | NJW | [`Njw`] | Ng, Jordan and Weiss, On spectral clustering, NIPS 14, 2002 |
-//! | CF | [`ClusterForests`] | Yan, Chen and Jordan, Cluster Forests, 2013 |
+//! | CF | [`ClusterForests`] | Yan, Chen and Jordan, Cluster Forests, Comput. Stat. Data Anal. 66, 2013 |
 //!
 //! Each is a struct of parameters with public fields, whose defaults are the values of the paper's section 5, and a
 //! `fit` that takes rows and returns labels. [`compare`](crate::compare) runs all of them, and rpfCluster, on one
@@ -25,8 +25,8 @@ pub use hartigan_wong::HartiganWong;
 pub use instance::{Instance, kappa};
 pub use njw::{Bandwidth, Njw, NjwFit};
 
-/// Most rows whose n x n similarities are held in memory: 288 MB a matrix. Larger tables use landmarks, as in the
-/// paper.
+/// Largest number of rows whose n x n similarities are held in memory: 288 MB per matrix. Larger tables use landmarks,
+/// as in the paper.
 pub const DENSE_LIMIT: usize = 6000;
 
 /// The number of rows of `d` finite values each.
@@ -36,8 +36,8 @@ fn rows_of(data: &[f64], d: usize) -> rpfcluster::Result<usize> {
     Ok(n)
 }
 
-/// Squared Euclidean distance in eight partial sums. The compiler may not reorder one long sum, so it would not
-/// vectorise it, and the Gaussian kernel spends its time here.
+/// Squared Euclidean distance in eight partial sums, which the compiler vectorises. It may not reorder one long sum.
+/// The Gaussian kernel spends its time here.
 #[inline]
 fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
     const LANES: usize = 8;

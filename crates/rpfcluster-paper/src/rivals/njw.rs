@@ -1,10 +1,10 @@
 //! NJW: spectral clustering with the Gaussian kernel (Ng, Jordan and Weiss, On spectral clustering: analysis and an
-//! algorithm, 2002).
+//! algorithm, NIPS 14, 2002).
 //!
 //! The paper ran `specc()` of the R package kernlab with an automatic bandwidth. kernlab has two such rules, local
 //! scaling (Zelnik-Manor and Perona 2004) and a search for the bandwidth with the smallest k-means distortion in the
-//! embedding; both are implemented. Exact up to [`DENSE_LIMIT`](super::DENSE_LIMIT) rows, with n² memory; above, Nystrom's
-//! approximation on landmarks, and [`NjwFit::landmarks`] says so.
+//! embedding; both are implemented. Exact up to [`DENSE_LIMIT`](super::DENSE_LIMIT) rows, with n² memory; above,
+//! Nystrom's approximation on landmarks, and [`NjwFit::landmarks`] says so.
 
 use rpfcluster::affinity::{Affinity, SimilarityOperator};
 use rpfcluster::observe::{Observer, Quiet, Stage, StageGuard, check};
@@ -17,7 +17,7 @@ use super::gaussian::{Gaussian, bandwidths};
 use super::{DENSE_LIMIT, rows_of, squared_distance};
 use crate::parameter;
 
-/// Most rows of the bandwidth search, a sample of larger tables. Each bandwidth costs n² kernel entries.
+/// Largest number of rows of the bandwidth search; larger tables are sampled. Each bandwidth costs n² kernel entries.
 const SEARCH_ROWS: usize = 1500;
 
 /// The rule for the kernel's bandwidth.
@@ -65,7 +65,7 @@ pub struct Njw {
     pub restarts: usize,
     /// Landmarks of Nystrom's approximation, used above `dense_limit` rows.
     pub landmarks: usize,
-    /// Most rows that are solved exactly.
+    /// Largest number of rows that are solved exactly.
     pub dense_limit: usize,
     /// Seed of start vectors, landmarks and k-means.
     pub seed: u64,

@@ -1,4 +1,5 @@
-//! A pick without classes: the medoid of a set of partitions under the adjusted Rand index (Hubert and Arabie 1985).
+//! Selection without classes: the medoid of a set of partitions under the adjusted Rand index (Hubert and Arabie, J.
+//! Classif. 2, 1985).
 
 use rayon::prelude::*;
 

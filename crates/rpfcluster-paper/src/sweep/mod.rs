@@ -1,11 +1,13 @@
-//! Grid search over threshold beta1 and bandwidth beta2, with both ways of labelling, on one forest: the paper's tuning.
+//! Grid search over threshold beta1 and bandwidth beta2, with both ways of labelling, on one forest: the paper's
+//! tuning.
 //!
 //! The paper's grid has 5 thresholds and 2,090 bandwidths, 10,450 spectral clusterings of one kernel. Most of the work
 //! is shared. The pairs above a threshold are counted once, a bandwidth only changes a table of T + 1 weights, and
 //! the eigenvectors of one bandwidth are warm starts for the next. A bandwidth whose affinity differs from the last
 //! solved one by less than [`REUSE`] of the constant reuses its labels; at the far end of the grid, where the step is
 //! 0.1 in 200, most do. [`Sweep::refine`] also skips bandwidths between two that have the same labels. Many settings
-//! give the same labels, so each distinct partition is scored once.
+//! give the same labels, so each distinct partition is scored once. The result lists every setting, the one selected
+//! without classes (`agreement`) and, with classes, the best by labels.
 //!
 //! Results do not depend on the number of threads: warm starts stay inside fixed ranges of the grid.
 
@@ -36,7 +38,8 @@ use solve::BandwidthPath;
 const CHAIN: usize = 48;
 /// Largest change of an affinity, as a share of its constant, at which a bandwidth reuses the labels of another.
 pub const REUSE: f64 = 1e-4;
-/// Most distinct partitions the label-free rule compares, those of the most settings first. Comparing costs its square.
+/// Largest number of distinct partitions that the label-free rule compares, those of the most settings first. The cost
+/// grows with its square.
 const COMPARED: usize = 150;
 
 /// A search over thresholds and bandwidths.
@@ -71,7 +74,7 @@ pub struct Sweep {
     pub restarts: usize,
     /// Largest residual of the eigenvectors; labels do not need the last digits.
     pub tolerance: f64,
-    /// Most matrix products of the eigensolver in one setting.
+    /// Largest number of matrix products of the eigensolver in one setting.
     pub max_iterations: usize,
     /// Thresholds that could keep more pairs than this, by the bound n · leaf size / beta1, are left out.
     pub most_pairs: usize,
@@ -103,7 +106,7 @@ impl Default for Sweep {
 
 /// The result of one setting of the grid.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Entry {
+pub struct GridEntry {
     /// The threshold.
     pub beta1: f64,
     /// The bandwidth.
@@ -128,16 +131,16 @@ pub struct Entry {
 #[derive(Debug, Clone, PartialEq)]
 pub struct SweepResult {
     /// Every setting, by threshold, then bandwidth, then method.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<GridEntry>,
     /// The distinct partitions, labels numbered by first appearance.
     pub partitions: Vec<Vec<u32>>,
     /// Scores of each partition, when classes were given.
     pub scores: Option<Vec<Scores>>,
-    /// The entry picked without classes: the first with the partition of the highest mean adjusted Rand index to those
-    /// of all other settings. Settings that did not converge are left out.
+    /// The entry selected without classes: the first with the partition of the highest mean adjusted Rand index to
+    /// those of all other settings. Settings that did not converge are left out.
     pub label_free: usize,
     /// The entry of the highest rho_c, then the highest ARI, when classes were given: the paper's protocol. Settings
-    /// that did not converge are left out; a pick by classes among random labels would find a lucky one.
+    /// that did not converge are left out: a selection by classes among random labels would find a lucky one.
     pub best_by_labels: Option<usize>,
     /// Thresholds left out because they could keep too many pairs.
     pub left_out: Vec<f64>,
@@ -276,7 +279,7 @@ impl Sweep {
         self.beta1.iter().partition(|b| **b == largest || bound(**b) <= self.most_pairs as f64)
     }
 
-    /// Merges equal partitions, scores each once, and picks.
+    /// Merges equal partitions, scores each once, and selects.
     fn collect(
         &self,
         leaves: &Arc<LeafMatrix>,
@@ -304,7 +307,7 @@ impl Sweep {
             labels.iter().for_each(|l| sizes[*l as usize] += 1);
             let fresh = known.len();
             let partition = *known.entry(labels).or_insert(fresh);
-            entries.push(Entry {
+            entries.push(GridEntry {
                 beta1: thresholds[one.threshold],
                 beta2: self.beta2[one.bandwidth],
                 method: self.methods[one.method],
@@ -334,7 +337,7 @@ impl Sweep {
             classes.map(|c| partitions.par_iter().map(|p| score(p, c)).collect());
         let scores = scores.transpose()?;
         let mut weights = vec![0usize; partitions.len()];
-        // Labels from eigenvectors that did not converge are random: listed, but only picked when none converged.
+        // Labels from eigenvectors that did not converge are random: listed, but only selected when none converged.
         let any_converged = entries.iter().any(|e| e.converged);
         for entry in &mut entries {
             entry.ncut = ncuts[entry.partition];

@@ -1,8 +1,9 @@
 //! The bandwidths of one threshold, solved in descending order with warm starts.
 //!
 //! Large bandwidths converge in a few products; small ones are hard, because their eigenvalues crowd together. The path
-//! therefore descends, and each bandwidth starts from the eigenvectors of the one above. `solve_range` solves every
-//! bandwidth of a range; `solve_refined` bisects only where labels differ.
+//! therefore descends, and each bandwidth starts from the eigenvectors of the one above. `solve_range` solves a range
+//! and reuses labels between bandwidths of nearly equal affinity; `solve_refined` also bisects only where labels
+//! differ.
 
 use super::grid::nearest_to_coarse;
 use super::{REUSE, Solved, Sweep};
@@ -14,15 +15,15 @@ use rpfcluster::spectral::{EmbedOptions, Embedding, SpectralParams, embed, label
 /// Tables of fewer rows are solved densely; the block solver is not faster there even from a warm start.
 const DENSE: usize = 64;
 
-/// Most rows at which a setting whose block solver does not converge is solved densely instead. This happens at tiny
-/// bandwidths, whose eigenvalues differ by 1e-7 and less.
+/// Largest number of rows at which a setting whose block solver does not converge is solved densely instead. This
+/// happens at tiny bandwidths, whose eigenvalues differ by 1e-7 and less.
 const DENSE_RESCUE: usize = 600;
 
 /// Labels agree when at most one row in this many differs; below this many rows all must be equal.
 const AGREE: usize = 500;
 
-/// The distance of two bandwidths as affinities: the largest change of any weight relative to the constant, without the
-/// common factor, to which normalised cuts are invariant.
+/// The distance of two bandwidths as affinities, as a share of the constant: the larger of the changes of the strength
+/// and of the shape of the weights. A common factor is divided out, since normalised cuts do not depend on it.
 fn distance(from: f64, to: f64) -> f64 {
     // Weights over the constant are 1 + strength * shape(s), shape from 0 to 1.
     let strength = |b: f64| (1.0 / b).exp_m1();
@@ -88,7 +89,8 @@ impl<'a> BandwidthPath<'a> {
         BandwidthPath { sweep, affinity, threshold, observer, found }
     }
 
-    /// All methods on the bandwidths `first..end`; a bandwidth within [`REUSE`] of the last solved one reuses its labels.
+    /// All methods on the bandwidths `first..end`; a bandwidth within [`REUSE`] of the last solved one reuses its
+    /// labels.
     pub(super) fn solve_range(mut self, first: usize, end: usize) -> Result<Vec<Solved>> {
         let mut last: Option<(usize, Embedding)> = None;
         for at in (first..end).rev() {

@@ -22,7 +22,7 @@ pub fn best_pair(axes: &[Axis], candidates: &[usize], clusters: &[u32], k: usize
     best.map(|(_, pair)| pair)
 }
 
-/// Scaled to 0 to 1, as on the screen.
+/// The values scaled to the range from 0 to 1, as on the screen.
 fn scaled(values: &[f32]) -> Vec<f64> {
     let (low, high) = values.iter().fold((f32::MAX, f32::MIN), |(l, h), &v| (l.min(v), h.max(v)));
     let span = if high > low { f64::from(high) - f64::from(low) } else { 1.0 };
@@ -36,7 +36,7 @@ fn nearest_to_own(x: &[f64], y: &[f64], clusters: &[u32], k: usize) -> usize {
         let middle = &mut middles[cluster as usize];
         *middle = (middle.0 + x, middle.1 + y, middle.2 + 1.0);
     }
-    // Above rounding errors: clusters drawn on top of each other are not separated.
+    // Larger than rounding errors: clusters drawn on top of each other are not separated.
     const APART: f64 = 1e-4;
     let place =
         |c: usize| (middles[c].0 / f64::max(middles[c].2, 1.0), middles[c].1 / f64::max(middles[c].2, 1.0));

@@ -1,5 +1,6 @@
 //! A description of each cluster: its medoid, the columns that distinguish it by the standardised mean difference from
-//! all other rows, histograms of their values, and the values of the medoids as typical rows.
+//! all other rows, histograms of their values, and the values of the medoids as typical rows. Costs one pass over the
+//! leaves, or the entries of a matrix, and two over the rows; histograms are counted on at most 20,000 rows.
 
 use super::short_name;
 use crate::clustering::Clustering;
@@ -13,7 +14,8 @@ const BINS: usize = 24;
 /// Rows a histogram is counted on; more would not change a picture of 116 pixels.
 const COUNTED: usize = 20_000;
 
-/// The medoid of each cluster: the point with the largest sum of similarities to the points of the cluster.
+/// The medoid of each cluster (Kaufman and Rousseeuw 1990): the point with the largest sum of similarities to the
+/// points of the cluster.
 pub fn medoids(clustering: &Clustering) -> Vec<usize> {
     let (labels, k) = (clustering.labels(), clustering.k());
     let mut degree = vec![0.0; labels.len()];
@@ -63,7 +65,8 @@ pub fn marks(subject: &Subject<'_>) -> Vec<Vec<Mark>> {
         (columns.row)(i, &mut row);
         let of_cluster = &mut sums[label as usize * d..][..d];
         for j in 0..d {
-            // Differences from the first row: sums of large values would cancel their small differences.
+            // Differences from the first row: in sums of large values their small differences would be lost to
+            // rounding.
             of_cluster[j] += row[j] - first[j];
             total[j] += row[j] - first[j];
         }

@@ -13,20 +13,20 @@ use super::sample;
 use super::silhouette::{self, ClusterSimilarity};
 use crate::clustering::{Clustering, MatrixClustering};
 use crate::error::Result;
-use crate::model::{Partition, Partitions};
+use crate::model::{PartitionView, Partitions};
 use crate::subject::{Columns, Subject};
 
-/// The largest K is at least this,
+/// The smallest value of the largest K.
 const LEAST: usize = 10;
-/// at least the run's K plus this,
+/// How far the largest K exceeds the run's K, at least.
 const FURTHER: usize = 3;
-/// and at most this.
+/// The limit of the largest K; it takes precedence over the two above.
 const MOST: usize = 24;
 /// Points up to which a matrix, or a model without its data, is clustered again as a whole.
 const WHOLE: usize = 20_000;
 
 /// A partition of the drawn rows, without colours.
-struct Found {
+struct SamplePartition {
     k: usize,
     labels: Vec<u32>,
     silhouette: Vec<f64>,
@@ -65,7 +65,7 @@ pub fn partitions(
     found.retain(|f| f.k != k);
     let labels: Vec<u32> = shown.iter().map(|&i| clustering.labels()[i]).collect();
     let at = found.partition_point(|f| f.k < k);
-    found.insert(at, Found { k, labels: labels.clone(), silhouette: own.silhouette(), stability });
+    found.insert(at, SamplePartition { k, labels: labels.clone(), silhouette: own.silhouette(), stability });
     let each = found.into_iter().map(|f| coloured(f, &labels, k)).collect();
     Ok(Partitions { each, sample })
 }
@@ -79,12 +79,12 @@ fn of_forest(
     rows: &[usize],
     ks: &[usize],
     observer: &dyn Observer,
-) -> Result<Vec<Found>> {
+) -> Result<Vec<SamplePartition>> {
     let setting = Setting { min_node, affinity: *fitted.affinity(), method: fitted.method() };
     let found = rpfcluster::partitions(forest, setting, fitted.params(), ks, observer)?;
     Ok(found
         .into_iter()
-        .map(|p| Found {
+        .map(|p| SamplePartition {
             k: p.k,
             silhouette: silhouette::of_leaves(leaves, &p.labels, p.k, rows).silhouette(),
             labels: rows.iter().map(|&i| p.labels[i]).collect(),
@@ -100,7 +100,7 @@ fn of_sample(
     shown: &[usize],
     ks: &[usize],
     observer: &dyn Observer,
-) -> Result<Vec<Found>> {
+) -> Result<Vec<SamplePartition>> {
     let d = columns.names.len();
     let mut values = vec![0.0; shown.len() * d];
     shown.iter().zip(values.chunks_exact_mut(d.max(1))).for_each(|(&i, row)| (columns.row)(i, row));
@@ -117,7 +117,7 @@ fn of_matrix(
     shown: &[usize],
     ks: &[usize],
     observer: &dyn Observer,
-) -> Result<Vec<Found>> {
+) -> Result<Vec<SamplePartition>> {
     let affinity = &matrix.affinity;
     let mut found = Vec::new();
     for &k in ks {
@@ -125,12 +125,12 @@ fn of_matrix(
         if observer.cancelled() {
             return Err(rpfcluster::Error::Cancelled.into());
         }
-        // Silent: progress bars of such short steps would only flicker.
+        // No progress bars: those of such short steps would only flicker. Cancellation is checked once for each K.
         let cut = spectral::embed(affinity, &params, &EmbedOptions::default(), &Silent)
             .and_then(|embedding| spectral::label(affinity, &embedding, &params, &Silent));
         // With fewer than K distinct points this K is left out.
         if let Ok(labels) = cut {
-            found.push(Found {
+            found.push(SamplePartition {
                 k,
                 silhouette: silhouette::of_matrix(matrix, &labels, k, shown).silhouette(),
                 labels: shown.iter().map(|&i| labels[i]).collect(),
@@ -141,16 +141,16 @@ fn of_matrix(
     Ok(found)
 }
 
-fn coloured(found: Found, run: &[u32], run_k: usize) -> Partition {
-    let Found { k, labels, silhouette, stability } = found;
+fn coloured(found: SamplePartition, run: &[u32], run_k: usize) -> PartitionView {
+    let SamplePartition { k, labels, silhouette, stability } = found;
     let colours = colours(&labels, k, run, run_k);
     let mean = silhouette.iter().sum::<f64>() / silhouette.len().max(1) as f64;
     let silhouette = silhouette.iter().map(|s| (s * 100.0).round() as i8).collect();
-    Partition { k, labels, colours, silhouette, mean, stability, run: k == run_k }
+    PartitionView { k, labels, colours, silhouette, mean, stability, run: k == run_k }
 }
 
-/// The colour of each cluster: that of the run's cluster with which it shares most rows, assigned by decreasing overlap.
-/// Remaining clusters get unused colours.
+/// The colour of each cluster: that of the run's cluster with which it shares most rows, assigned by decreasing
+/// overlap. Remaining clusters get unused colours.
 fn colours(labels: &[u32], k: usize, run: &[u32], run_k: usize) -> Vec<u32> {
     let mut shared = vec![0usize; k * run_k];
     labels.iter().zip(run).for_each(|(&a, &b)| shared[a as usize * run_k + b as usize] += 1);

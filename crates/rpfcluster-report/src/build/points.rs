@@ -1,10 +1,11 @@
-//! The drawn rows with every axis and colour the page offers: eigenvectors, confidence, columns, known classes.
+//! The drawn rows with every axis and colour the page offers: eigenvectors, confidence, columns, known classes; and the
+//! two axes that are drawn first.
 
 use rpfcluster::spectral::Embedding;
 
 use super::axis_pair::best_pair;
 use super::{few_classes, short_name};
-use crate::model::{Axis, Points};
+use crate::model::{Axis, DrawnPoints};
 use crate::subject::Subject;
 
 /// Columns offered as axes.
@@ -19,7 +20,7 @@ pub fn points(
     wider: &Embedding,
     confidence: Option<&[f64]>,
     columns_by_strength: &[usize],
-) -> Points {
+) -> DrawnPoints {
     let width = wider.k() - 1;
     let all = wider.coordinates();
     let mut axes: Vec<Axis> = (0..width.min(VECTORS))
@@ -63,7 +64,7 @@ pub fn points(
         Some((codes, names)) => (Some(shown.iter().map(|&i| codes[i]).collect()), names),
         None => (None, Vec::new()),
     };
-    Points {
+    DrawnPoints {
         clusters,
         classes,
         class_names,
@@ -74,7 +75,7 @@ pub fn points(
     }
 }
 
-/// Rounded to five digits: finer than a screen, and a third of the bytes in JSON.
+/// A number rounded to five significant digits: finer than a screen, and a third of the bytes in JSON.
 fn short(value: f64) -> f32 {
     format!("{value:.4e}").parse().unwrap_or(value as f32)
 }

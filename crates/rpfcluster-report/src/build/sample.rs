@@ -2,13 +2,13 @@
 //! the rows that tables refer to. The page stays small for any number of rows, and all views draw the same rows, so
 //! that a row selected in one view can be marked in the others.
 
-/// Rows drawn as points.
+/// Approximate limit of the rows drawn as points.
 pub const POINTS: usize = 3000;
 /// Rows of the heat map.
 const HEAT: usize = 400;
 
-/// About [`POINTS`] rows at most, evenly spaced, ordered by cluster. Every cluster has a row, and the rows in `also` are
-/// included.
+/// At most about [`POINTS`] rows, evenly spaced, ordered by cluster. Every cluster has a row, and the rows in `also`
+/// are included.
 pub fn points(labels: &[u32], k: usize, also: &[usize]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..labels.len()).collect();
     order.sort_by_key(|&i| labels[i]);

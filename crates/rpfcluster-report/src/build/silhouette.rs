@@ -1,5 +1,6 @@
-//! The silhouette (Rousseeuw 1987) with similarities in place of distances: (a - b) / max(a, b), where a is the mean
-//! similarity of a point to the other points of its own cluster and b its mean similarity to the nearest other cluster.
+//! The silhouette (Rousseeuw, J. Comput. Appl. Math. 20, 1987) with similarities in place of distances:
+//! (a - b) / max(a, b), where a is the mean similarity of a point to the other points of its own cluster and b that to
+//! the most similar other cluster. Computed for the drawn points, in one pass over the leaves or their matrix rows.
 
 use rpfcluster::LeafMatrix;
 use rpfcluster::metrics::cluster_sizes;

@@ -1,4 +1,4 @@
-//! The sentence at the head of a report.
+//! The first sentences of a report: size of the data, number and sizes of the clusters, accuracy if classes are known.
 
 use crate::model::Agreement;
 use crate::subject::Subject;

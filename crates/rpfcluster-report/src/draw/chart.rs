@@ -1,5 +1,5 @@
-//! The frame of a chart as SVG: plot area, axes, ticks and labels. Shared by the page, whose colours follow its light or
-//! dark theme, and by figures for papers, which are black on white.
+//! The frame of a chart as SVG: plot area, axes, ticks and labels. Shared by the page, whose colours follow its light
+//! or dark theme, and by figures for papers, which are black on white.
 
 use std::fmt::Write;
 
@@ -44,7 +44,7 @@ impl Ink {
 }
 
 /// A chart under construction.
-pub struct Frame {
+pub struct Chart {
     /// Its colours.
     pub ink: Ink,
     /// The plot area: left, top, width, height.
@@ -53,7 +53,7 @@ pub struct Frame {
     pub svg: String,
 }
 
-impl Frame {
+impl Chart {
     /// A picture of this size with its plot in `area`; `words` is the text alternative.
     pub fn new(ink: Ink, size: (f64, f64), area: [f64; 4], words: &str) -> Self {
         let (width, height) = size;
@@ -70,7 +70,7 @@ impl Frame {
             let _ =
                 writeln!(svg, "<rect width=\"{width:.0}\" height=\"{height:.0}\" style=\"fill:{ground}\"/>");
         }
-        Frame { ink, area, svg }
+        Chart { ink, area, svg }
     }
 
     /// The x coordinate of a share of the width, 0 at the left.

@@ -1,9 +1,9 @@
 //! Shared by all pictures: cluster colours (after Okabe and Ito), the viridis colour scale, number formatting, XML
-//! escaping, PNG and base64 encoding. `chart` draws the frame of a chart: axes, ticks and labels.
+//! escaping, PNG encoding of heat maps, base64. `chart` draws the frame of a chart: axes, ticks and labels.
 
 mod chart;
 
-pub use chart::{Frame, Ink};
+pub use chart::{Chart, Ink};
 
 use crate::error::{Error, Result};
 
@@ -29,7 +29,8 @@ pub fn colour(cluster: usize) -> String {
     }
 }
 
-/// Nine colours of viridis. Brightness rises evenly, so the scale is readable in grey and with colour blindness.
+/// Nine colours of viridis (van der Walt and Smith 2015), interpolated linearly. Brightness rises evenly, so the scale
+/// is readable in grey and with colour blindness.
 const SCALE: [[u8; 3]; 9] = [
     [68, 1, 84],
     [71, 44, 122],
@@ -73,7 +74,7 @@ pub fn png(width: usize, height: usize, values: impl Iterator<Item = f64>) -> Re
     Ok(bytes)
 }
 
-/// Base64 with padding.
+/// Base64 with padding (RFC 4648).
 pub fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
@@ -87,7 +88,7 @@ pub fn base64(bytes: &[u8]) -> String {
     text
 }
 
-/// Escaped for XML text and attributes. Characters that XML forbids become U+FFFD.
+/// Text escaped for XML text and attributes. Line breaks and tabs become blanks, characters that XML forbids U+FFFD.
 pub fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
@@ -106,7 +107,7 @@ pub fn escaped(text: &str) -> String {
     safe
 }
 
-/// A number with about four significant digits.
+/// A number rounded for reading, without trailing zeros; in scientific notation below 1e-3 and from 1e6.
 pub fn number(value: f64) -> String {
     let size = value.abs();
     if size != 0.0 && !(1e-3..1e6).contains(&size) {

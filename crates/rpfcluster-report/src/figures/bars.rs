@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::draw::{Frame, Ink, escaped, number};
+use crate::draw::{Chart, Ink, escaped, number};
 
 /// A bar.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -61,13 +61,13 @@ pub fn bars(chart: &BarChart) -> String {
         if chart.series.len() > 1 { 24.0 } else { 0.0 } + if chart.baseline.is_some() { 22.0 } else { 0.0 };
     let top = 44.0 + legend;
     let size = (LEFT + width + 24.0, top + HEIGHT + 82.0);
-    let mut frame = Frame::new(Ink::PAPER, size, [LEFT, top, width, HEIGHT], &chart.title);
+    let mut frame = Chart::new(Ink::PAPER, size, [LEFT, top, width, HEIGHT], &chart.title);
     frame.title(&chart.title);
     legend_of(&mut frame, chart);
     let ticks: Vec<(f64, f64)> =
         (0..=(most / step).round() as usize).map(|i| step * i as f64).map(|v| (v, v / most)).collect();
     frame.ticks_left(&ticks, None);
-    let y = |frame: &Frame, value: f64| frame.y((value / most).clamp(0.0, 1.0));
+    let y = |frame: &Chart, value: f64| frame.y((value / most).clamp(0.0, 1.0));
     for (position, one) in chart.groups.iter().enumerate() {
         let start = LEFT + (group - bar * series) / 2.0 + position as f64 * group;
         for ((at, value), (name, colour)) in one.bars.iter().enumerate().zip(&chart.series) {
@@ -94,7 +94,7 @@ pub fn bars(chart: &BarChart) -> String {
             let at = y(&frame, baseline);
             frame.add(&dashes(start - 3.0, at, bar * series + 5.0));
         }
-        // Every name where they fit, otherwise every second, third, ….
+        // Every name where they fit, otherwise every second or third, and so on.
         let every = (44.0 / group).ceil().max(1.0) as usize;
         if position % every == 0 {
             let middle = start + bar * series / 2.0;
@@ -114,7 +114,7 @@ pub fn bars(chart: &BarChart) -> String {
     frame.done()
 }
 
-/// A step of 1, 2 or 5 times a power of ten, about a fifth of `most`.
+/// A step of 1, 2 or 5 times a power of ten, about a fifth of `most` (nice numbers, Heckbert, Graphics Gems, 1990).
 fn nice_step(most: f64) -> f64 {
     if !(most > 0.0 && most.is_finite()) {
         return 1.0;
@@ -130,7 +130,7 @@ fn dashes(x: f64, y: f64, length: f64) -> String {
     )
 }
 
-fn legend_of(frame: &mut Frame, chart: &BarChart) {
+fn legend_of(frame: &mut Chart, chart: &BarChart) {
     let mut y = 44.0;
     if chart.series.len() > 1 {
         let mut x = LEFT;

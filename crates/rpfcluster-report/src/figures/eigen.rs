@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::draw::{Frame, Ink};
+use crate::draw::{Chart, Ink};
 use crate::model::Spectrum;
 
 /// Draws the figure. The script of the page finds the dots by `data-at` when another K is selected.
@@ -15,7 +15,7 @@ pub fn eigen(spectrum: &Spectrum, ink: Ink, title: Option<&str>) -> String {
     let floor = most - span;
     let words = format!("The {} largest eigenvalues; {k} were used", values.len());
     let top = if title.is_some() { 44.0 } else { 16.0 };
-    let mut chart = Frame::new(ink, (680.0, 260.0 + top), [76.0, top, 580.0, 190.0], &words);
+    let mut chart = Chart::new(ink, (680.0, 260.0 + top), [76.0, top, 580.0, 190.0], &words);
     if let Some(title) = title {
         chart.title(title);
     }
@@ -26,7 +26,7 @@ pub fn eigen(spectrum: &Spectrum, ink: Ink, title: Option<&str>) -> String {
     chart.axes();
     chart.names("index of the eigenvalue, largest first", "eigenvalue");
     let step = 1.0 / values.len().max(1) as f64;
-    let x = |chart: &Frame, at: usize| chart.x(step * (at as f64 + 0.5));
+    let x = |chart: &Chart, at: usize| chart.x(step * (at as f64 + 0.5));
     let share = |value: f64| (value - floor) / span;
     let gap = k.checked_sub(1).and_then(|at| Some((values.get(at)?, values.get(*k)?)));
     if let Some((last, next)) = gap {
@@ -80,11 +80,10 @@ mod tests {
         // With close eigenvalues the label is above the dot that it would cover.
         let close = eigen(&Spectrum { values: vec![1.0, 0.5, 0.499, 0.0], k: 2 }, Ink::PAPER, None);
         let after = |text: &str, name: &str| -> f64 {
-            let from = text.find(name).map_or(0, |at| at + name.len());
-            text[from..].split('"').next().and_then(|number| number.parse().ok()).unwrap_or(f64::NAN)
+            text.split_once(name).unwrap().1.split('"').next().unwrap().parse().unwrap()
         };
-        let words = &close[close.find("class=\"gap\"").unwrap_or(0)..];
-        let third = &close[close.find("data-at=\"2\"").unwrap_or(0)..];
+        let words = &close[close.find("class=\"gap\"").unwrap()..];
+        let third = &close[close.find("data-at=\"2\"").unwrap()..];
         assert!(after(words, " y=\"") <= after(third, "cy=\"") - 9.0, "{words}");
         let lonely = eigen(&Spectrum { values: vec![1.0], k: 1 }, Ink::PAGE, None);
         assert!(!lonely.contains("gap 0") && !lonely.contains("NaN"));

@@ -1,10 +1,10 @@
-//! A scatter plot as SVG, coloured by cluster or class, with a legend.
+//! A scatter plot as SVG, coloured by cluster or class, with axes, ticks and a legend of at most 14 names.
 
 use std::fmt::Write;
 
-use crate::draw::{Frame, Ink, colour};
+use crate::draw::{Chart, Ink, colour};
 
-/// Most groups in the legend.
+/// Largest number of groups in the legend.
 const NAMED: usize = 14;
 
 /// The points of a scatter plot.
@@ -25,7 +25,7 @@ pub struct Cloud<'a> {
 /// Draws the scatter plot.
 pub fn embedding(cloud: &Cloud<'_>) -> String {
     let words = format!("{}: {} points in two dimensions", cloud.title, cloud.points.len());
-    let mut chart = Frame::new(Ink::PAPER, (800.0, 560.0), [76.0, 44.0, 540.0, 456.0], &words);
+    let mut chart = Chart::new(Ink::PAPER, (800.0, 560.0), [76.0, 44.0, 540.0, 456.0], &words);
     chart.title(cloud.title);
     let (xs, ys) = (range(cloud.points.iter().map(|p| p.0)), range(cloud.points.iter().map(|p| p.1)));
     let ticks = |(low, high): (f64, f64)| {

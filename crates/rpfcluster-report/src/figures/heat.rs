@@ -1,6 +1,7 @@
-//! Similarity matrices as heat maps side by side, with names of the groups of rows and a colour scale.
+//! Similarity matrices as heat maps side by side, with names of the groups of rows and one colour scale. The cells are
+//! a PNG image inside the SVG.
 
-use crate::draw::{Frame, Ink, base64, number, png};
+use crate::draw::{Chart, Ink, base64, number, png};
 use crate::error::{Error, Result};
 
 /// A group of consecutive rows.
@@ -28,8 +29,8 @@ const LEFT: f64 = 100.0;
 const TOP: f64 = 44.0;
 const BELOW: f64 = 62.0;
 
-/// Draws the panels side by side on one colour scale, from 0 to the largest value or 1, whichever is larger. With `root`,
-/// colours follow the square root, which makes weak similarities visible.
+/// Draws the panels side by side on one colour scale, from 0 to the largest value or 1, whichever is larger. With
+/// `root`, colours follow the square root, which makes weak similarities visible.
 pub fn heat(panels: &[Panel<'_>], meaning: &[&str], root: bool) -> Result<String> {
     let wrong = |problem: String| Error::Picture { what: "heat map", problem };
     let largest = panels.iter().flat_map(|p| p.values).copied().fold(1.0, f64::max);
@@ -38,7 +39,7 @@ pub fn heat(panels: &[Panel<'_>], meaning: &[&str], root: bool) -> Result<String
     let names: Vec<&str> = panels.iter().map(|p| p.title).collect();
     let words = format!("Similarity heat maps: {}", names.join(", "));
     let right = step * panels.len().saturating_sub(1) as f64 + LEFT;
-    let mut chart = Frame::new(Ink::PAPER, (width, TOP + SIDE + BELOW), [right, TOP, SIDE, SIDE], &words);
+    let mut chart = Chart::new(Ink::PAPER, (width, TOP + SIDE + BELOW), [right, TOP, SIDE, SIDE], &words);
     let colour = |value: f64| {
         let share = (value / largest).clamp(0.0, 1.0);
         if root { share.sqrt() } else { share }
@@ -76,7 +77,7 @@ pub fn heat(panels: &[Panel<'_>], meaning: &[&str], root: bool) -> Result<String
 }
 
 /// Names beside rows and below columns, and thin lines between groups.
-fn names_of(chart: &mut Frame, groups: &[Group], x: f64, n: usize) {
+fn names_of(chart: &mut Chart, groups: &[Group], x: f64, n: usize) {
     let mut from = 0.0;
     for group in groups {
         let length = SIDE * group.rows as f64 / n as f64;

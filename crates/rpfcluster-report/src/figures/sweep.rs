@@ -1,6 +1,7 @@
-//! A sweep over thresholds and bandwidths as a map: one cell per setting, one panel per method.
+//! A sweep over thresholds and bandwidths as a map: one cell per setting, one panel per method, numbered rings on the
+//! selected settings.
 
-use crate::draw::{Frame, Ink, number, shade_hex};
+use crate::draw::{Chart, Ink, number, shade_hex};
 use crate::model::SweepMap;
 
 const WIDTH: f64 = 560.0;
@@ -15,7 +16,7 @@ pub fn sweep(map: &SweepMap, ink: Ink, title: Option<&str>) -> String {
     let panels = map.methods.len().max(1) as f64;
     let words = format!("{} for every threshold beta1 and bandwidth beta2", map.meaning);
     let size = (LEFT + WIDTH + 150.0, TOP + step * panels + 24.0 * map.picks.len() as f64 + 8.0);
-    let mut chart = Frame::new(ink, size, [LEFT, TOP, WIDTH, tall.max(140.0)], &words);
+    let mut chart = Chart::new(ink, size, [LEFT, TOP, WIDTH, tall.max(140.0)], &words);
     if let Some(title) = title {
         chart.title(title);
     }
@@ -69,7 +70,7 @@ pub fn sweep(map: &SweepMap, ink: Ink, title: Option<&str>) -> String {
     chart.done()
 }
 
-/// Wrapped to the width beside the map.
+/// Wraps text to the width beside the map.
 fn wrapped(words: &str) -> Vec<String> {
     const LETTERS: usize = 18;
     let mut lines: Vec<String> = Vec::new();
@@ -86,7 +87,7 @@ fn wrapped(words: &str) -> Vec<String> {
 }
 
 /// A numbered ring, visible on dark and on light cells.
-fn ring(chart: &mut Frame, x: f64, y: f64, number: usize) {
+fn ring(chart: &mut Chart, x: f64, y: f64, number: usize) {
     chart.add(&format!(
         "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"9\" style=\"fill:#fff;stroke:#000;stroke-width:1.5\"/>\
          <text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\" font-size=\"11\" style=\"fill:#000\">{}</text>",
@@ -100,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_setting_has_a_cell_and_every_pick_a_ring() {
+    fn every_value_has_a_cell_and_every_pick_a_legend_line() {
         let map = SweepMap {
             beta1: vec![0.0, 0.1],
             beta2: vec![0.1, 0.5, 2.0],

@@ -2,7 +2,8 @@
 //! opened.
 //!
 //! resvg parses the SVG, shapes the text and renders the PNG. `pdf` writes the PDF from the paths of resvg with
-//! pdf-writer, since the existing converter (svg2pdf) requires an older resvg.
+//! pdf-writer, since the existing converter (svg2pdf) requires an older resvg. Text is drawn in an embedded font; the
+//! fonts of the machine are loaded only for scripts that it lacks.
 
 mod pdf;
 
@@ -13,15 +14,15 @@ use resvg::usvg::{Options, Tree, WriteOptions, fontdb};
 
 use crate::error::{Error, Result};
 
-/// DejaVu Sans: Latin, Greek, Cyrillic, punctuation and mathematics. fonts/README.md says how it was cut out.
+/// DejaVu Sans: Latin, Greek, Cyrillic, punctuation and mathematics. fonts/README.md says how the subset was made.
 const FONT: &[u8] = include_bytes!("../../fonts/DejaVuSans.ttf");
-/// The widest picture; a mistyped width must not ask for gigabytes.
+/// Largest width of a PNG in pixels; a mistyped width must not allocate gigabytes.
 pub const WIDEST: u32 = 20_000;
 
-/// What a figure is written as.
+/// The file format of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// Scalable, for pages and programs that draw.
+pub enum FigureFormat {
+    /// Scalable, for web pages and drawing programs.
     Svg,
     /// Pixels.
     Png,
@@ -29,25 +30,25 @@ pub enum Format {
     Pdf,
 }
 
-impl Format {
-    /// By the ending of a file's name.
-    pub fn of_ending(ending: &str) -> Option<Format> {
+impl FigureFormat {
+    /// The format of a file extension.
+    pub fn of_ending(ending: &str) -> Option<FigureFormat> {
         match ending.to_ascii_lowercase().as_str() {
-            "svg" => Some(Format::Svg),
-            "png" => Some(Format::Png),
-            "pdf" => Some(Format::Pdf),
+            "svg" => Some(FigureFormat::Svg),
+            "png" => Some(FigureFormat::Png),
+            "pdf" => Some(FigureFormat::Pdf),
             _ => None,
         }
     }
 }
 
-/// The bytes of a figure; `width` are the pixels of a PNG.
-pub fn file(svg: &str, format: Format, width: u32) -> Result<Vec<u8>> {
+/// The bytes of a figure; `width` is that of a PNG in pixels.
+pub fn file(svg: &str, format: FigureFormat, width: u32) -> Result<Vec<u8>> {
     let tree = tree(svg)?;
     match format {
-        Format::Svg => Ok(outlined(svg, &tree).into_bytes()),
-        Format::Png => png(&tree, width),
-        Format::Pdf => pdf::pdf(&tree),
+        FigureFormat::Svg => Ok(outlined(svg, &tree).into_bytes()),
+        FigureFormat::Png => png(&tree, width),
+        FigureFormat::Pdf => pdf::pdf(&tree),
     }
 }
 
@@ -59,7 +60,7 @@ fn tree(svg: &str) -> Result<Tree> {
     let mut fonts = fontdb::Database::new();
     fonts.load_font_data(FONT.to_vec());
     fonts.set_sans_serif_family("DejaVu Sans");
-    // Names in scripts that our font lacks: whatever the machine has.
+    // Scripts that the embedded font lacks are drawn in the fonts of the machine.
     if svg.chars().any(|c| c > '\u{52f}' && !('\u{2010}'..'\u{2600}').contains(&c)) {
         fonts.load_system_fonts();
     }
@@ -68,7 +69,7 @@ fn tree(svg: &str) -> Result<Tree> {
     Tree::from_str(svg, &options).map_err(failed)
 }
 
-/// The figure with its letters as paths; what it shows stays readable to those who do not see it.
+/// The figure with its text as paths. The text alternative is kept for screen readers.
 fn outlined(svg: &str, tree: &Tree) -> String {
     let options =
         WriteOptions { coordinates_precision: 3, transforms_precision: 5, ..WriteOptions::default() };
@@ -109,7 +110,7 @@ mod tests {
 
     #[test]
     fn letters_become_outlines() {
-        let svg = String::from_utf8(file(&figure(), Format::Svg, 0).unwrap()).unwrap();
+        let svg = String::from_utf8(file(&figure(), FigureFormat::Svg, 0).unwrap()).unwrap();
         assert!(!svg.contains("<text") && !svg.contains("font-family"), "text is left");
         assert!(svg.contains("<title>") && svg.contains("aria-label="));
         assert!(svg.matches("<path").count() > 10);
@@ -118,25 +119,25 @@ mod tests {
 
     #[test]
     fn a_png_has_the_width_asked_for() {
-        let png = file(&figure(), Format::Png, 900).unwrap();
+        let png = file(&figure(), FigureFormat::Png, 900).unwrap();
         assert_eq!(&png[1..4], b"PNG");
         assert_eq!(u32::from_be_bytes([png[16], png[17], png[18], png[19]]), 900);
-        assert!(file(&figure(), Format::Png, 0).is_err());
+        assert!(file(&figure(), FigureFormat::Png, 0).is_err());
         // A heat map's cells are there too.
         let groups = [Group { name: "a".into(), rows: 2 }];
         let panel = Panel { title: "t", values: &[1.0, 0.2, 0.2, 1.0], groups: &groups };
-        let drawn = file(&heat(&[panel], &["share"], false).unwrap(), Format::Png, 700).unwrap();
+        let drawn = file(&heat(&[panel], &["share"], false).unwrap(), FigureFormat::Png, 700).unwrap();
         let pixels = Pixmap::decode_png(&drawn).unwrap();
         let bright = pixels.pixel(200, 150).unwrap();
         assert_eq!((bright.red(), bright.green(), bright.blue()), (253, 231, 37));
-        assert!(file(&figure(), Format::Png, WIDEST + 1).is_err());
+        assert!(file(&figure(), FigureFormat::Png, WIDEST + 1).is_err());
     }
 
     #[test]
-    fn a_pdf_has_paths_and_pictures_and_no_font() {
+    fn a_pdf_has_pictures_and_no_font() {
         let groups = [Group { name: "a".into(), rows: 2 }];
         let panel = Panel { title: "t", values: &[1.0, 0.2, 0.2, 1.0], groups: &groups };
-        let pdf = file(&heat(&[panel], &["share"], true).unwrap(), Format::Pdf, 0).unwrap();
+        let pdf = file(&heat(&[panel], &["share"], true).unwrap(), FigureFormat::Pdf, 0).unwrap();
         let has = |part: &[u8]| pdf.windows(part.len()).any(|w| w == part);
         assert!(pdf.starts_with(b"%PDF-") && has(b"%%EOF"));
         assert!(has(b"/Image") && !has(b"/Font"));

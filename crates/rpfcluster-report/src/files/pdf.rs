@@ -16,16 +16,16 @@ use resvg::usvg::{FillRule, Group, ImageKind, LineCap, LineJoin, Node, Paint, Pa
 use super::failed;
 use crate::error::Result;
 
-/// A pixel of the figure in points: an SVG has 96 of the one in an inch, a PDF 72 of the other.
+/// Points per pixel: an inch is 96 pixels of an SVG and 72 points of a PDF.
 const POINT: f32 = 0.75;
 const CATALOG: Ref = Ref::new(1);
 const PAGES: Ref = Ref::new(2);
 const PAGE: Ref = Ref::new(3);
 const CONTENT: Ref = Ref::new(4);
-/// Pictures and opacities come after these.
+/// The number of the first image; the opacity states follow the images.
 const FIRST_FREE: i32 = 5;
 
-/// What is drawn, and what it needs beside the page.
+/// The content of the page and the resources it refers to.
 struct Drawing {
     content: Content,
     /// Opacity of fills and strokes, in thousandths, by the number of its state.
@@ -80,7 +80,7 @@ fn packed(bytes: &[u8]) -> Result<Vec<u8>> {
     encoder.finish().map_err(failed)
 }
 
-/// A PNG's own compressed rows are what a PDF calls Flate with PNG's predictors: nothing has to be unpacked.
+/// Adds a PNG without decompressing it: its IDAT chunks are what a PDF calls Flate with PNG predictors.
 fn add_picture(pdf: &mut Pdf, id: Ref, png: &[u8]) -> Result<()> {
     let number = |at: usize| -> Option<usize> {
         Some(u32::from_be_bytes(png.get(at..at + 4)?.try_into().ok()?) as usize)
@@ -200,7 +200,7 @@ impl Drawing {
                     last = (p.x, p.y);
                 }
                 PathSegment::QuadTo(c, p) => {
-                    // A PDF has cubic curves only; this one is the same curve.
+                    // A PDF has cubic curves only; degree elevation gives the same curve.
                     let third = |a: f32, b: f32| a + (b - a) * 2.0 / 3.0;
                     let (x1, y1) = (third(last.0, c.x), third(last.1, c.y));
                     self.content.cubic_to(x1, y1, third(p.x, c.x), third(p.y, c.y), p.x, p.y);

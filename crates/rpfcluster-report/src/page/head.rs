@@ -1,16 +1,18 @@
-//! The top of the page: the result, how reliable it is, and other numbers of clusters.
+//! The top of the page: the result, a verdict on its stability and separation, warnings, key figures, and the section
+//! on other numbers of clusters.
 
 use std::fmt::Write;
 
 use super::section;
 use crate::draw::escaped;
-use crate::model::{ConfidenceSummary, Partition, Report};
+use crate::model::{ConfidenceSummary, PartitionView, Report};
 
-/// Stability from which a clustering counts as stable: an adjusted Rand index of 0.9 moves few rows.
+/// Stability from which a clustering counts as stable: at an adjusted Rand index of 0.9 few rows change cluster.
 const STABLE: f64 = 0.9;
 /// Stability below which it counts as unstable.
 const UNSTABLE: f64 = 0.6;
-/// Mean silhouette below which clusters count as poorly separated, as usual for silhouettes (Kaufman and Rousseeuw 1990).
+/// Mean silhouette below which clusters count as poorly separated. Kaufman and Rousseeuw (1990) see no substantial
+/// structure up to this value.
 const SEPARATED: f64 = 0.25;
 
 /// Summary, verdict, warnings and key figures.
@@ -26,12 +28,12 @@ pub fn head(report: &Report) -> String {
     text + &cards(report)
 }
 
-fn own(report: &Report) -> Option<&Partition> {
+fn own(report: &Report) -> Option<&PartitionView> {
     report.partitions.each.iter().find(|p| p.run)
 }
 
-/// Adjusted Rand index between the clusterings of two halves of the forest: measured for the page, or when settings were
-/// compared.
+/// The stability of the run's clusters: the adjusted Rand index between two halves of the forest, measured for the
+/// page; otherwise that of the selected setting, which also compares the halves with the whole forest.
 fn stability(report: &Report) -> Option<f64> {
     let tried = || report.evidence.as_ref().and_then(|e| e.settings.as_ref()?.candidates.first()?.stability);
     own(report).and_then(|p| p.stability).or_else(tried)
@@ -128,7 +130,7 @@ pub fn numbers_of_clusters(report: &Report) -> String {
 }
 
 /// The stability of each K as a bar and its mean silhouette as a dot.
-fn chart(each: &[Partition]) -> String {
+fn chart(each: &[PartitionView]) -> String {
     const WIDTH: f64 = 680.0;
     const HEIGHT: f64 = 170.0;
     const LEFT: f64 = 44.0;

@@ -1,8 +1,9 @@
 //! The report as a self-contained HTML page that opens from disk. Text from the data is escaped by [`escaped`]; the
 //! data of the script contains no `<`.
 //!
-//! The interactive pictures are canvases drawn by about five hundred lines of script. A plotting library would be ten
-//! times the size of the rest of the page and has no linked views.
+//! `head` renders the top, `tables` the tables, this file the frame, the pictures and the data of the script. The
+//! interactive pictures are canvases drawn by fewer than 600 lines of script. A plotting library would be ten times
+//! the size of the rest of the page and has no linked views.
 
 mod head;
 mod tables;
@@ -12,7 +13,7 @@ use serde::Serialize;
 use crate::draw::{Ink, colour, escaped};
 use crate::error::Result;
 use crate::figures;
-use crate::model::{Heat, Partitions, Points, Report};
+use crate::model::{DrawnPoints, Heat, Partitions, Report};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: [&str; 5] = [
@@ -166,7 +167,7 @@ fn eigenvalues(report: &Report) -> String {
 #[derive(Serialize)]
 struct Data<'a> {
     #[serde(flatten)]
-    points: &'a Points,
+    points: &'a DrawnPoints,
     heat: &'a Heat,
     partitions: &'a Partitions,
     colours: Vec<String>,

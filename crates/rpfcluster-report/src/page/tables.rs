@@ -8,9 +8,9 @@ use crate::clustering::affinity_in_words;
 use crate::draw::{colour, escaped, number};
 use crate::model::{Agreement, ConfidenceSummary, Report, Spread};
 
-/// Most clusters and classes in a table.
+/// Largest number of clusters and classes in a table.
 const SHOWN: usize = 100;
-/// Most candidates in a table.
+/// Largest number of candidates in a table.
 const LISTED: usize = 12;
 
 fn dot(cluster: usize) -> String {

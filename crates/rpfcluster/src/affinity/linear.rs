@@ -1,5 +1,8 @@
-//! `linear`: the rpf-kernel S = Z Zᵀ / T itself, factored. A product costs O(n T); only the leaf ids are stored. Its
-//! connected components are found by union-find over the leaves.
+//! `linear`: the rpf-kernel S = Z Zᵀ / T itself, factored. A product with a vector costs O(n T); only the leaf ids are
+//! stored.
+//!
+//! Its connected components are found by union-find over the leaves (Galler and Fischer 1964) with path halving (Tarjan
+//! and van Leeuwen 1984), tree by tree until all points are connected.
 
 use std::sync::Arc;
 

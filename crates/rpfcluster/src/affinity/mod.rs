@@ -1,9 +1,9 @@
 //! The similarity that is clustered: the factored kernel, a sparse graph, or a user-supplied operator.
 //!
-//! Every affinity is symmetric and non-negative. [`SimilarityOperator`] provides what every solver needs: degrees, products
-//! with a block of vectors, single columns, submatrices, connected components, the constant part and a bound of the
-//! spectrum. [`Affinity`] is an enum over the three kinds, so that solvers can exploit their structure: aggregation
-//! hierarchies of graphs, tree leaves of the kernel.
+//! Every affinity is symmetric and non-negative. [`SimilarityOperator`] provides what every solver needs: degrees,
+//! products with a block of vectors, single columns, submatrices, connected components, the constant part and a bound
+//! of the spectrum. [`Affinity`] is an enum over the three kinds, so that solvers can exploit their structure:
+//! aggregation hierarchies of graphs, tree leaves of the kernel.
 
 mod linear;
 mod paper;
@@ -27,8 +27,8 @@ use crate::observe::Observer;
 
 /// A symmetric, non-negative similarity matrix over `n` points, given by its products.
 ///
-/// Results must have the same bits for any number of threads: every sum runs in one fixed order. Methods with an observer
-/// return [`Error::Cancelled`](crate::Error::Cancelled) when it cancels.
+/// Results must have the same bits for any number of threads: every sum runs in one fixed order. Methods with an
+/// observer return [`Error::Cancelled`](crate::Error::Cancelled) when it cancels.
 pub trait SimilarityOperator: Sync {
     /// Number of points.
     fn n(&self) -> usize;
@@ -50,14 +50,14 @@ pub trait SimilarityOperator: Sync {
         0.0
     }
 
-    /// A lower bound of the eigenvalues of `D^-1/2 A D^-1/2`: 0 for a positive semi-definite similarity, -1 for any. The
-    /// closer the bound, the fewer iterations the block solver needs.
+    /// A lower bound of the eigenvalues of `D^-1/2 A D^-1/2`: 0 for a positive semi-definite similarity, -1 for any.
+    /// The closer the bound, the fewer iterations the block solver needs.
     fn lower_bound(&self, _observer: &dyn Observer) -> Result<f64> {
         Ok(-1.0)
     }
 
-    /// The principal submatrix of these rows (ascending, no repeats). [`Submatrix`] suits an operator that has no entries
-    /// to copy.
+    /// The principal submatrix of these rows (ascending, no repeats). [`Submatrix`] suits an operator that has no
+    /// entries to copy.
     fn submatrix(&self, rows: &[u32], observer: &dyn Observer) -> Result<Affinity<'_>>;
 }
 

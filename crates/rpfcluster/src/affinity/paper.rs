@@ -1,6 +1,7 @@
-//! `paper`: the thresholded kernel with an exponential weight (Algorithm 3 of the paper), as a constant plus a sparse part.
+//! `paper`: the thresholded kernel with an exponential weight (Algorithm 3 of the paper), as a constant plus a sparse
+//! part.
 //!
-//! Exact at any n; costs O(pairs above the threshold).
+//! Exact at any n; O(pairs above the threshold) time and memory.
 
 use super::transform::{Diagonal, exponential};
 use crate::error::Result;

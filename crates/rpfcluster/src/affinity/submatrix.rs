@@ -77,7 +77,9 @@ impl SimilarityOperator for Submatrix<'_> {
         self.whole.constant()
     }
 
-    /// A submatrix has smaller degrees, which only raises the bound of the whole.
+    /// The bound of the whole. It holds for the submatrix where it is 0, since a principal submatrix of a positive
+    /// semi-definite matrix is positive semi-definite, and where it is -1. A bound in between need not hold, because
+    /// the degrees of the submatrix are smaller.
     fn lower_bound(&self, observer: &dyn Observer) -> Result<f64> {
         self.whole.lower_bound(observer)
     }

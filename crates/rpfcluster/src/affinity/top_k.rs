@@ -1,8 +1,8 @@
 //! `top-k`: the symmetric k-nearest-neighbour graph of the kernel, weighted by a power of the fraction of trees in
 //! which two points share a leaf.
 //!
-//! Two points have an edge when either is among the k nearest neighbours of the other (union): O(n k log n) time. The same graph
-//! takes another power without a new search.
+//! Two points have an edge when either is among the k nearest neighbours of the other (union). The same graph takes
+//! another power without a new search. O(n k log n) time, at most 2 n k stored pairs.
 
 use super::transform::powers;
 use crate::error::Result;

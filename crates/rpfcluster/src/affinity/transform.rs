@@ -8,7 +8,7 @@ use crate::error::{Result, parameter};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum Diagonal {
-    /// S_ii = 1, as the paper has it.
+    /// S_ii = 1, as in the paper.
     #[default]
     Keep,
     /// S_ii is pruned like a pair below the threshold: at small bandwidths the diagonal would dominate every degree.

@@ -11,7 +11,8 @@
 //! One cycle: residuals of the Ritz vectors X from one product; converged pairs are locked (they stay in the basis but
 //! are not expanded); `V1 = p(N) X_active`, `V2 = p(N) V1`, … until the basis is full; Rayleigh-Ritz.
 //!
-//! Guarantees residuals below the tolerance or reports `converged: false`. Memory: n x (basis + 3 · width) doubles.
+//! Guarantees residuals of at most twice the tolerance, measured by a last product, or reports `converged: false`.
+//! Memory: n x (basis + 3 · width) doubles.
 
 use super::Eigenpairs;
 use super::chebyshev::ChebyshevFilter;
@@ -25,8 +26,8 @@ use crate::observe::{Observer, Stage, check};
 /// Logarithm of the factor by which the residuals should fall below the tolerance in the last cycle.
 const MARGIN: f64 = 1.0;
 /// The usual [`EigenRequest::spread_fraction`], about the angle to the eigenvectors beyond the block. A heavy diagonal
-/// moves all eigenvalues close to 1 and makes every residual small, so an absolute tolerance is not enough. Compared with
-/// a fourth of it, 5 labels of 10⁶ differ.
+/// moves all eigenvalues close to 1 and makes every residual small, so an absolute tolerance is not enough. With a
+/// quarter of this value, 5 labels of 10⁶ differ.
 pub(crate) const SPREAD_FRACTION: f64 = 4e-3;
 /// Smallest tolerance: residuals at the level of rounding do not fall further.
 const ROUNDING: f64 = 2e-14;
@@ -59,7 +60,7 @@ pub(crate) struct EigenRequest<'a> {
 }
 
 impl EigenRequest<'_> {
-    /// Columns of the block: a multiple of four, as the register tiles are.
+    /// Columns of the block, rounded up to a multiple of four, the width of a register tile.
     pub fn width(&self) -> usize {
         (self.pairs + self.guards).next_multiple_of(4)
     }

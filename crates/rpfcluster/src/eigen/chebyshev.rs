@@ -20,12 +20,13 @@ pub(super) struct ChebyshevFilter {
 }
 
 impl ChebyshevFilter {
-    /// From the current Ritz values, of which the first `pairs` are wanted and the first `width` are reliable. `floor` is
-    /// a lower bound of the spectrum, `reduction` the logarithm of the factor that the residuals have yet to fall by.
+    /// From the current Ritz values, of which the first `pairs` are wanted and the first `width` are reliable. `floor`
+    /// is a lower bound of the spectrum, `reduction` the logarithm of the factor that the residuals have yet to fall
+    /// by.
     ///
     /// The cut is the last reliable value, but keeps its distance from the last wanted one: when an eigenvalue is
-    /// repeated beyond the block, a cut at that value would damp the wanted vectors as much as the rest. A cycle applies
-    /// the filter twice; the degree is raised when the cycle can then be the last.
+    /// repeated beyond the block, a cut at that value would damp the wanted vectors as much as the rest. A cycle
+    /// applies the filter twice; the degree is raised when the cycle can then be the last.
     pub fn new(values: &[f64], pairs: usize, width: usize, floor: f64, reduction: f64) -> Self {
         let last_wanted = values[pairs - 1];
         let last_reliable = values[width.min(values.len()) - 1];

@@ -1,6 +1,6 @@
 //! Dense eigen-decomposition by faer: small affinities in full, and the projected problems of the iterative solvers.
 //!
-//! O(n³) time, O(n²) memory.
+//! Exact up to rounding; O(n³) time on one thread, O(n²) memory.
 
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};

@@ -1,8 +1,9 @@
 //! Spectral embedding: the largest eigenpairs of the normalised affinity `D^-1/2 A D^-1/2`.
 //!
-//! [`embed`] chooses a solver: dense (faer) for few points; a filtered block Krylov method for many, started by aggregation
-//! multigrid on a graph and by a sample of rows on the kernel; Nyström's approximation on request. Each connected component
-//! is solved on its own, since the spectrum of a disconnected graph is the union of the spectra of its components.
+//! [`embed`] chooses a solver: dense (faer) for few points; a filtered block Krylov method for many, started by
+//! aggregation multigrid on a graph and by a sample of rows on the kernel; the Nyström approximation on request. Each
+//! connected component is solved on its own, since the spectrum of a disconnected graph is the union of the spectra of
+//! its components.
 
 mod block_krylov;
 mod chebyshev;
@@ -29,7 +30,7 @@ use crate::observe::{Observer, Stage, StageGuard};
 pub use params::{Method, Solver, SpectralParams};
 pub use sign::fix_signs;
 
-/// Largest memory of the dense solver, in bytes.
+/// Largest memory of the dense solver, in bytes: four matrices of 16,384 rows.
 const DENSE_LIMIT: u64 = 8 << 30;
 
 /// The largest eigenpairs, as every solver returns them.
@@ -125,7 +126,8 @@ impl Embedding {
         out
     }
 
-    /// Start vectors on `n` rows of a connected affinity, n x eigenvalues.len(). Only eigenvalues and vectors are known.
+    /// Start vectors on `n` rows of a connected affinity, n x eigenvalues.len(). Only eigenvalues and vectors are
+    /// known.
     pub(crate) fn start(n: usize, eigenvalues: Vec<f64>, vectors: Vec<f64>) -> Embedding {
         Embedding {
             columns: vec![(0..eigenvalues.len()).collect()],
@@ -269,8 +271,8 @@ pub(crate) fn largest(
     Ok(Solution { pairs, degrees: operator.into_degrees(), solver })
 }
 
-/// The start block from a smaller problem with nearly the same eigenvectors: the aggregation hierarchy of a graph without
-/// a constant, a sample of the kernel's rows.
+/// The start block from a smaller problem with nearly the same eigenvectors: the aggregation hierarchy of a graph
+/// without a constant, a sample of the kernel's rows.
 fn initial_block(
     affinity: &Affinity,
     operator: &NormalizedAffinity,

@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::observe::{Observer, check};
 use crate::random::sample_rows;
 
-/// Largest memory of the similarities to the landmarks, in bytes.
+/// Largest memory of the similarities to the landmarks, in bytes: 500 landmarks of 2 million rows.
 const LIMIT: u64 = 8 << 30;
 
 /// The `m` largest eigenpairs of the approximation and its row sums.

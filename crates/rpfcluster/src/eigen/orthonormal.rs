@@ -1,9 +1,10 @@
-//! Block orthonormalisation: classical Gram-Schmidt against a basis, then SVQB within the block (Stathopoulos and Wu, SIAM
-//! J. Sci. Comput. 23(6), 2002).
+//! Block orthonormalisation: classical Gram-Schmidt against a basis, then SVQB within the block (Stathopoulos and Wu,
+//! SIAM J. Sci. Comput. 23(6), 2002).
 //!
-//! SVQB scales the columns to unit length and multiplies the block by the eigenvectors of its Gram matrix. Both steps run
-//! at least twice. Directions that vanish are replaced by random ones, so that an invariant Krylov space does not end the
-//! iteration. Guarantees orthonormality up to rounding for a block of any rank, or returns an error.
+//! SVQB scales the columns to unit length and multiplies the block by the eigenvectors of its Gram matrix, each
+//! divided by the root of its eigenvalue. Both steps run at least twice. Directions that vanish are replaced by random
+//! ones, so that an invariant Krylov space does not end the iteration. Guarantees orthonormality up to rounding for a
+//! block of any rank, or returns an error. A pass costs O(n · width · (basis + width)).
 
 use rayon::prelude::*;
 

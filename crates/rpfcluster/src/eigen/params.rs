@@ -48,7 +48,7 @@ pub struct SpectralParams {
     pub dense_below: usize,
     /// Guard vectors of the block solver beyond the wanted ones: more of them need fewer iterations and more memory.
     pub guards: usize,
-    /// Largest residual `|N u - λ u|` of a converged pair.
+    /// Largest residual `|N u - λ u|` of a converged pair; the block solver accepts up to twice this value.
     pub tolerance: f64,
     /// A pair also counts as converged when its residual is at most this fraction of the gap between the last wanted
     /// eigenvalue and the next. It bounds the sine of the angle to the exact eigenspace (Davis and Kahan 1970). 0

@@ -1,5 +1,5 @@
 //! Start vectors for the kernel S of many rows: the eigenvectors of a sample of rows, extended to all rows by the
-//! Nyström formula.
+//! Nyström formula (Williams and Seeger, NIPS 2000).
 //!
 //! S is the same function of two points for any set of rows, so a hashed sample of rows in the same leaves has nearly
 //! the same eigenvectors. A product with the sample costs the sampled fraction of a product with S, and half a
@@ -21,7 +21,7 @@ use crate::random::sample_rows;
 
 /// Smallest number of rows for which a sample saves time.
 const MIN_ROWS: usize = 20_000;
-/// Rows for each row of the sample.
+/// Rows for each row of the sample; 8 and 32 take as long.
 const SAMPLING_RATIO: usize = 16;
 /// [`EigenRequest::spread_fraction`] on the sample: below its difference from the whole.
 const SAMPLE_SPREAD_FRACTION: f64 = 1e-2;

@@ -12,18 +12,18 @@ use crate::error::Result;
 use crate::observe::{Observer, check};
 use crate::simd::dispatch;
 
-/// Rows of one parallel task.
+/// Rows of one parallel task. Fixed, so that the sums do not depend on the number of threads.
 pub(crate) const CHUNK: usize = 2048;
 /// Rows that stay in the cache while the tiles of a Gram matrix pass over them.
 const RUN: usize = 32;
-/// Rows and columns of a register tile.
+/// Rows and columns of a register tile: the 16 sums fill four AVX2 registers.
 const TILE: usize = 4;
 /// Multiply-adds of a Gram matrix between two checks for cancellation, about a millisecond.
 const CHECK_PRODUCTS: usize = 1 << 22;
-/// Entries of one task of an entrywise operation.
+/// Entries of one task of an entrywise operation: 256 KB of each block.
 const ENTRIES: usize = 1 << 15;
 
-/// A view of the first `columns` of a row-major block with `stride` entries a row.
+/// A view of the first `columns` of a row-major block with `stride` entries per row.
 #[derive(Clone, Copy)]
 pub(crate) struct Block<'a> {
     pub data: &'a [f64],

@@ -16,7 +16,7 @@ use crate::points::Precision;
 
 /// The scalars of a forest, stored as JSON.
 #[derive(serde::Serialize, serde::Deserialize)]
-struct Head {
+struct ForestHead {
     params: ForestParams,
     n: usize,
     d: usize,
@@ -34,7 +34,7 @@ pub(crate) struct Encoded {
 
 impl Forest {
     pub(crate) fn encode(&self) -> Result<Encoded> {
-        let head = Head {
+        let head = ForestHead {
             params: self.params.clone(),
             n: self.n,
             d: self.d,
@@ -70,7 +70,7 @@ impl Forest {
     /// Reads the forest of a model file.
     pub fn from_container(file: &Container<'_>, observer: &dyn Observer) -> Result<Self> {
         let damaged = |problem: String| Error::Model { problem: format!("is damaged: {problem}") };
-        let head: Head = serde_json::from_slice(file.section("forest")?)
+        let head: ForestHead = serde_json::from_slice(file.section("forest")?)
             .map_err(|e| damaged(format!("section forest: {e}")))?;
         let inner = file.u32s("inner")?;
         let total: usize = inner.iter().map(|&i| i as usize).sum();

@@ -2,7 +2,7 @@
 //!
 //! A node is identified by its path, so its direction and cut do not depend on the order of growth. The partition is
 //! stable: the rows of a node stay ascending, rows are read forwards in memory, and the leaf lists are sorted. One
-//! projection per row and level, O(n d log n) for balanced trees.
+//! projection per row, level and candidate direction, O(n d log n) for balanced trees.
 //!
 //! The upper levels of a large tree come from `tree_batch`. The nodes below are cut by quantized dot products, and a
 //! subtree that fits the cache and is small, or has few columns, is grown in a `TransposedBlock`. All three give the
@@ -25,11 +25,13 @@ use crate::points::Real;
 use crate::random::{ROOT_PATH, child_path};
 use crate::simd::stable_partition::{PartitionBuffer, RowBlock, partition};
 
-/// Columns from which on quantized dot products are cheaper than a transposed block, whose columns every cut moves.
+/// Smallest number of columns at which quantized dot products are cheaper than a transposed block, whose columns every
+/// cut moves. Measured.
 pub(crate) const MANY_COLUMNS: usize = 6;
-/// Rows up to which a transposed block is cheaper all the same: quantizing a direction does not pay for so few.
+/// Largest node, in rows, for which a transposed block is cheaper all the same: so few rows do not pay for quantizing a
+/// direction.
 const SMALL_NODE: usize = 256;
-/// Rows of a node from which on cancellation is checked for it.
+/// Smallest node, in rows, before which cancellation is checked; smaller ones take microseconds.
 const CHECK_ROWS: usize = 64;
 
 /// What all trees of a forest share.
@@ -217,7 +219,7 @@ fn split_quantized<R: Real>(
 }
 
 /// The widest direction so far.
-struct Candidate<R> {
+struct WidestDirection<R> {
     /// Width of the projections over the length of the direction.
     spread: f64,
     low: R,
@@ -234,7 +236,7 @@ fn split_exact<R: Real>(
     scratch: &mut Scratch<R>,
 ) -> Option<NodeSplit<R>> {
     let (params, m) = (job.params, node.range.len());
-    let mut best: Option<Candidate<R>> = None;
+    let mut best: Option<WidestDirection<R>> = None;
     let mut draw = 0;
     let mut last = 0;
     while draw < params.candidates || (best.is_none() && draw < params.candidates.max(ATTEMPTS)) {
@@ -244,12 +246,12 @@ fn split_exact<R: Real>(
         if high > low {
             let spread = (high.to_f64() - low.to_f64()) / length;
             if best.as_ref().is_none_or(|best| spread > best.spread) {
-                best = Some(Candidate { spread, low, high, draw });
+                best = Some(WidestDirection { spread, low, high, draw });
             }
         }
         draw += 1;
     }
-    let Candidate { low, high, draw, .. } = best?;
+    let WidestDirection { low, high, draw, .. } = best?;
     if draw != last {
         source.draw(node.key.path, draw, &mut scratch.direction);
         project(job, node, members, scratch);

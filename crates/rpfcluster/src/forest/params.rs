@@ -22,7 +22,7 @@ pub enum Direction {
     /// Standard normal coordinates, as in the paper.
     #[default]
     Gaussian,
-    /// √d coordinates are standard normal, the others zero. Cheaper on wide data.
+    /// √d coordinates are standard normal, the others zero (after Li, Hastie and Church 2006). Cheaper on wide data.
     Sparse,
 }
 

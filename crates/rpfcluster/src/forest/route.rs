@@ -1,7 +1,7 @@
 //! Routing of rows down grown trees, with the projections and cuts of growth: a training row reaches its own leaf.
 //!
-//! Rows are routed in blocks that fit the cache, and partitioned at each node as in a growing tree. The directions of a
-//! tree are drawn once for all blocks where they fit in memory. One projection per row and level.
+//! Rows are routed in blocks, and partitioned at each node as in a growing tree. The directions of a tree are drawn
+//! once for all blocks where they fit in [`MAX_KEPT`] bytes. One projection per row and level.
 
 use std::ops::Range;
 
@@ -20,17 +20,17 @@ use crate::observe::{Observer, check};
 use crate::points::Real;
 use crate::simd::stable_partition::{PartitionBuffer, RowBlock, partition};
 
-/// Bytes of directions kept per thread. Beyond that, every block draws them again.
+/// Largest size of the directions kept per thread, in bytes. Beyond that, every block draws them again.
 const MAX_KEPT: usize = 16 << 20;
 
-/// Inner nodes per row up to which all directions are quantized. With fewer rows it is cheaper to draw only the
-/// directions on their paths.
+/// Largest number of inner nodes per row for which all directions are quantized. With fewer rows it is cheaper to draw
+/// only the directions on their paths.
 const NODES_PER_ROW: usize = 16;
 
-/// Rows of a node from which on cancellation is checked for it.
+/// Smallest node, in rows, before which cancellation is checked; smaller ones take microseconds.
 const CHECK_ROWS: usize = 64;
 
-/// Rows per leaf in a block: a node costs as much for one row as for eight.
+/// Rows per leaf in a block. A node costs as much for one row as for eight, so a leaf should get more than eight.
 const ROWS_PER_LEAF: usize = 16;
 
 /// The rows to be routed.

@@ -1,19 +1,21 @@
 //! The two random choices of a node: its direction and its cut.
 //!
-//! Both are functions of seed, tree, path from the root and range of the projections alone; they do not depend on the
-//! order in which nodes are grown. Sparse directions follow the very sparse random projections of Li, Hastie and Church
-//! (KDD 2006), with √d coordinates.
+//! The direction is a function of seed, tree and path from the root, the cut of these and of the projections; neither
+//! depends on the order in which nodes are grown. Sparse directions follow the very sparse random projections of Li,
+//! Hastie and Church (KDD 2006): exactly √d coordinates are not zero, and they are normal instead of ±1.
 
 use super::params::{Direction, ForestParams, Split};
 use super::projection::fixed_order::{DirectionVector, LANES};
 use crate::points::Real;
 use crate::random::{Purpose, Stream};
 
-/// Directions tried while all projections of a node are equal. Distinct rows that four directions do not separate differ
-/// by less than the rounding of a projection.
+/// Directions tried while all projections of a node are equal. Distinct rows that four Gaussian directions do not
+/// separate differ by less than the rounding of a projection. Sparse directions may miss the columns in which rows
+/// differ; such a node becomes a leaf.
 pub(crate) const ATTEMPTS: usize = 4;
 
-/// Exponents of the powers of two that directions may be scaled by; f32 directions reach 2^127.
+/// Exponents of the powers of two that directions may be scaled by. 120 leaves f32, which reaches 2^127, room for the
+/// normal deviates; -1000 keeps the scale a normal f64.
 pub(crate) const EXPONENTS: std::ops::RangeInclusive<i32> = -1000..=120;
 
 /// Identifies a node: its tree and its path from the root.
@@ -96,7 +98,8 @@ fn support_size(d: usize) -> usize {
     root.clamp(1, d)
 }
 
-/// The exponent of the power of two that brings values of magnitude `largest` near 1; 0 for magnitudes of 2^-40 to 2^40.
+/// The exponent of the power of two that brings values of magnitude `largest` near 1; 0 for magnitudes of 2^-40 to
+/// 2^40, whose projections neither overflow nor underflow.
 pub(crate) fn scale_exponent(largest: f64) -> i32 {
     if largest == 0.0 {
         return 0;

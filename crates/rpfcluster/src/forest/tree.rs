@@ -3,8 +3,8 @@
 //! Inner nodes are numbered in pre-order, leaves from left to right. An inner node stores its cut and the index at
 //! which the inner nodes of its right subtree begin. A traversal keeps the range `node..end` of the inner nodes of the
 //! current subtree and the index of its first leaf; the subtree is a leaf when the range is empty, and has one leaf
-//! more than inner nodes. 8 bytes per inner node in f32 and 4 per leaf: children, sizes and paths follow from the
-//! traversal, and directions are drawn again from their keys.
+//! more than inner nodes. 8 bytes per inner node in f32 (12 in f64), 4 per leaf and 4 per row: children, sizes and
+//! paths follow from the traversal, and directions are drawn again from their keys.
 
 use std::sync::Arc;
 
@@ -64,8 +64,8 @@ pub(crate) struct Tree {
     pub right: Vec<u32>,
     /// For each inner node, its cut.
     pub cuts: Cuts,
-    /// (inner node, draw), ascending, for the inner nodes that do not use their first direction: it separated no rows or
-    /// was not the widest. Usually empty unless `candidates` is over 1.
+    /// (inner node, draw), ascending, for the inner nodes that do not use their first direction: it separated no rows
+    /// or was not the widest. Usually empty unless `candidates` is over 1.
     pub draws: Vec<(u32, u32)>,
     /// Start of each leaf in `members`, and their number at the end.
     pub starts: Arc<[u32]>,
@@ -135,7 +135,7 @@ impl Tree {
         self.starts.len() - 1
     }
 
-    /// Merges the leaves as a larger `min_node` would leave them together. Returns the starts of the merged leaves and,
+    /// Merges the leaves that a larger `min_node` would not have split. Returns the starts of the merged leaves and,
     /// for each leaf, the merged leaf that contains it.
     pub fn merge_leaves(&self, min_node: usize) -> (Vec<u32>, Vec<u32>) {
         let mut starts = Vec::new();

@@ -1,4 +1,5 @@
-//! Tree batch: the upper levels of several trees grown together, so that one row read serves all of them.
+//! Tree batch: the upper levels of several trees grown together, so that one row read serves all of them (cache
+//! blocking; Lam, Rothberg and Wolf, ASPLOS 1991).
 //!
 //! The rows of an upper node are spread over the whole table, which no cache holds; a tree grown alone reads the table
 //! from memory once per level. Here the table is read block by block, and while a block is in the cache the nodes of
@@ -26,7 +27,7 @@ const BLOCK: usize = 256 << 10;
 /// Wide rows are not transposed later. Their nodes are grown here down to this fraction of the table, at which a block
 /// still holds some rows of each.
 const WIDE_FRACTION: usize = 32;
-/// Rows from which on batches and quantization pay for their setup.
+/// Smallest number of rows for which batches and quantization pay for their setup.
 const MIN_ROWS: usize = 4096;
 
 /// Whether there are many dense rows, a node has one direction, and its cut depends on the extremes alone.
@@ -170,8 +171,8 @@ fn cut_node<R: Real>(
     Some((cut, partition(RowBlock::ids(ids), &out.exact[range], cut, &mut buffers.exact)))
 }
 
-/// How many of these ascending ids are below `end`. A linear scan in steps: a binary search would touch cache lines
-/// that are not needed yet.
+/// The number of these ascending ids below `end`. A linear scan in steps: a binary search would touch cache lines that
+/// are not needed yet.
 fn count_below(ids: &[u32], end: usize) -> usize {
     const STEP: usize = 64;
     let whole = ids.chunks_exact(STEP).take_while(|step| (step[STEP - 1] as usize) < end).count() * STEP;

@@ -1,11 +1,11 @@
 //! Aggregation of a graph for multigrid: coarsening by heaviest neighbours (the first round of Borůvka's algorithm).
 //!
-//! Every point joins its heaviest neighbour, and the aggregates are the connected components of these edges, four points
-//! on average (compare Notay's pairwise aggregation, ETNA 37, 2010, and LAMG, Livne and Brandt 2012). The coarse graph is
-//! the Galerkin product with piecewise constant interpolation: the weight between two aggregates is the sum of the
-//! weights between their points, and the weight within an aggregate stands on the diagonal. It has about a quarter of the
-//! points, and its leading eigenvectors differ from those of the graph by a few hundredths. Leaves of one tree as
-//! aggregates differed ten times as much, since a leaf may hold points of two clusters.
+//! Every point joins its heaviest neighbour, and the aggregates are the connected components of these edges, four
+//! points on average (compare Notay's pairwise aggregation, ETNA 37, 2010, and LAMG, Livne and Brandt 2012). The coarse
+//! graph is the Galerkin product with piecewise constant interpolation: the weight between two aggregates is the sum of
+//! the weights between their points, and the weight within an aggregate stands on the diagonal. It has about a quarter
+//! of the points, and its leading eigenvectors differ from those of the graph by a few hundredths. The leaves of one
+//! tree are worse aggregates, since a leaf may hold points of two clusters.
 //!
 //! Two passes over the stored pairs; the result does not depend on the number of threads.
 

@@ -15,7 +15,7 @@ pub(crate) const CANCEL_CHECK_ROWS: usize = 64;
 /// The weights of the stored pairs.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Weights {
-    /// A tree count for each pair and a table with the weight of each count: two bytes a pair, and another bandwidth
+    /// A tree count for each pair and a table with the weight of each count: two bytes per pair, and another bandwidth
     /// needs only another table.
     Table {
         /// The count of each stored pair.
@@ -63,8 +63,8 @@ pub struct SparseAffinity {
 }
 
 impl SparseAffinity {
-    /// From CSR arrays: row `i` holds the pairs `indptr[i]..indptr[i + 1]`, its columns ascending. Both triangles must be
-    /// stored. Checks shapes and ranges; the caller guarantees symmetry.
+    /// From CSR arrays: row `i` holds the pairs `indptr[i]..indptr[i + 1]`, its columns ascending. Both triangles must
+    /// be stored. Checks shapes and ranges; the caller guarantees symmetry.
     pub fn new(constant: f64, indptr: Vec<usize>, indices: Vec<u32>, weights: Weights) -> Result<Self> {
         Self::checked(constant, indptr, indices, weights, &Silent)
     }

@@ -1,8 +1,8 @@
 //! Products with a CSR graph, its degrees, components, Gershgorin bound and principal submatrices.
 //!
-//! Every function checks for cancellation every [`CANCEL_CHECK_ROWS`] rows and returns
-//! [`Error::Cancelled`](crate::error::Error::Cancelled). Sums run along the rows in stored order, so the bits do not depend
-//! on the number of threads.
+//! Every function costs O(stored pairs), products times the number of vectors. Long loops check for cancellation at
+//! least every [`CANCEL_CHECK_ROWS`] rows and return [`Error::Cancelled`](crate::error::Error::Cancelled). Sums run
+//! along the rows in stored order, so the bits do not depend on the number of threads.
 
 use rayon::prelude::*;
 
@@ -90,8 +90,8 @@ impl SparseAffinity {
         Ok(Some(found))
     }
 
-    /// A lower bound of the eigenvalues of the random walk by Gershgorin's circles: `min 2 A_ii / d_i - 1`. A heavy
-    /// diagonal moves all eigenvalues towards 1, and the bound follows.
+    /// A lower bound of the eigenvalues of the random walk by Gershgorin's theorem (1931): `min 2 A_ii / d_i - 1`. A
+    /// heavy diagonal moves all eigenvalues towards 1, and the bound follows.
     pub fn lower_bound(&self, observer: &dyn Observer) -> Result<f64> {
         let bound = |(i, degree): (usize, &f64)| {
             let row = self.indptr[i]..self.indptr[i + 1];
@@ -102,8 +102,8 @@ impl SparseAffinity {
         Ok(self.degrees(observer)?.iter().enumerate().map(bound).fold(1.0, f64::min))
     }
 
-    /// The principal submatrix of these rows (no repeats) in this order; of all rows, a symmetric permutation. Where the
-    /// rows do not ascend, neither do the columns of a row.
+    /// The principal submatrix of these rows (no repeats) in this order; of all rows, a symmetric permutation. Where
+    /// the rows do not ascend, neither do the columns of a row.
     pub(crate) fn principal_submatrix(
         &self,
         rows: &[u32],

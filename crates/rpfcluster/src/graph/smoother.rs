@@ -1,5 +1,6 @@
-//! Chebyshev iteration on a graph with Jacobi scaling: the multigrid smoother (Saad, Iterative Methods for Sparse Linear
-//! Systems, section 12.3), in single precision.
+//! A step of Chebyshev iteration for `(1 - P) z = c` on a graph, the multigrid smoother (Adams, Brezina, Hu and
+//! Tuminaro, J. Comput. Phys. 188, 2003; Saad, Iterative Methods for Sparse Linear Systems, section 12.3), with Jacobi
+//! scaling and in single precision.
 //!
 //! The result preconditions an eigen-solver that measures residuals in double precision, so single precision is enough
 //! and halves the memory traffic. Product, division by the degree and recurrence are one pass over the rows.

@@ -1,7 +1,7 @@
 //! Leaf signatures: a 64-bit hash of a row's leaves in all trees.
 //!
-//! Rows with the same leaf in every tree have the same signature; different rows collide with probability about
-//! n² / 2^65. The value is the SplitMix64 mixer folded over the trees in order. O(n T) time, 8 bytes per row.
+//! Rows with the same leaf in every tree have the same signature. The probability that any two other rows collide is
+//! about n² / 2^65. The value is the SplitMix64 mixer folded over the trees in order. O(n T) time, 8 bytes per row.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -17,10 +17,10 @@ use crate::random::mix;
 /// The signature before the first tree. The value is arbitrary: the first fractional bits of π.
 const SEED: u64 = 0x243f_6a88_85a3_08d3;
 
-/// Rows per task. Their signatures, 32 KB, stay in the cache while the trees pass.
+/// Rows per task. Their signatures, 32 KB, stay in the first-level cache from tree to tree.
 const TASK_ROWS: usize = 4096;
 
-/// Leaves per task at least, so that a task has more to do than starting it costs.
+/// Smallest number of leaves per task; fewer would not pay for starting it.
 const TASK_LEAVES: usize = 256;
 
 impl LeafIds {

@@ -2,8 +2,8 @@
 //!
 //! Trees are processed in groups. First x is summed over the leaves of each tree (a task has some trees, rows in
 //! order); then every row adds the sums of its leaves (a task has some rows, trees in order). Every sum has a fixed
-//! order, so the result does not depend on the number of threads. O(n T b) time; one leaf id is read per row, tree and
-//! block of vectors.
+//! order, so the result does not depend on the number of threads. O(n T b) time for b vectors; each pass reads one leaf
+//! id per row, tree and 16 vectors. Memory: the leaf sums of one group of trees.
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ const GROUP_TREES: usize = 8;
 const TASK_ROWS: usize = 4096;
 /// Rows of x that are read for one tree after the other while they are in the cache.
 const CHUNK_ROWS: usize = 1024;
-/// Bytes of leaf sums per task of the first pass: the share of a core in the second-level cache.
+/// Bytes of leaf sums per task of the first pass: the second-level cache of a core.
 const TASK_SUM_BYTES: usize = 1 << 20;
 
 /// Calls `$f::<B>` with B = `$b`, at most 16, so that the loops over the vectors of a block unroll.
@@ -94,8 +94,8 @@ impl LeafMatrix {
         Ok(())
     }
 
-    /// The sums of some columns of x over the leaves of each of these trees. A task has as many trees as have their sums
-    /// in the cache; x is read once for all of them.
+    /// The sums of some columns of x over the leaves of each of these trees. A task has as many trees as fit their sums
+    /// into the cache; x is read once for all of them.
     fn leaf_sums(
         &self,
         ids: &LeafIds,

@@ -1,6 +1,9 @@
-//! The k nearest rows by the kernel (top-k): most shared leaves first, ties to the lowest index, without the row itself.
+//! The k nearest rows by the kernel (top-k): most shared leaves first, ties to the lowest index, without the row
+//! itself.
 //!
-//! Selection by a moving lower bound on the count; exact. O(rows that share a leaf) time per row, 6 k bytes per row.
+//! Exact. Candidates are the rows above a lower bound on the count, taken from the previous row and recomputed from a
+//! histogram where it leaves fewer than k; quickselect (Hoare 1961) keeps the best k. O(rows that share a leaf +
+//! k log k) time per row, 6 k bytes per row.
 
 use super::leaf_matrix::LeafMatrix;
 use super::pair_counts::{Counted, count_rows, count_training};

@@ -25,9 +25,9 @@ const LINE: usize = 16;
 /// Cache lines of a leaf list that are prefetched; the hardware prefetcher continues from there.
 const PREFETCH_LINES: usize = 4;
 
-/// Windows in which leaf ids are computed where the matrix does not hold them: a quarter of n × T ids at a time.
+/// Windows in which leaf ids are computed where the matrix does not hold them: a quarter of the n × T ids at a time.
 const WINDOWS: usize = 4;
-/// Rows per window at least; smaller tables are one window.
+/// Smallest number of rows per window; smaller tables are one window.
 const MIN_WINDOW: usize = 1 << 16;
 
 /// The sparse accumulator of one thread.

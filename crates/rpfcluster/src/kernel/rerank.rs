@@ -1,5 +1,5 @@
-//! Re-ranking: sorts the kernel neighbours of each row by Euclidean distance, as approximate nearest-neighbour search
-//! does with its candidates. Exact within the candidates; O(candidates · d) time per row.
+//! Re-ranking: sorts the kernel neighbours of each row by Euclidean distance, the last step of nearest-neighbour search
+//! by random projection forests (Yan et al. 2018). Exact within the candidates; O(candidates · d) time per row.
 
 use rayon::prelude::*;
 

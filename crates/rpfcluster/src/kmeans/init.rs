@@ -1,6 +1,8 @@
-//! Greedy k-means++ (Arthur and Vassilvitskii, SODA 2007): of a few candidates the one with the smallest potential.
+//! Greedy k-means++ (Arthur and Vassilvitskii, SODA 2007): of 2 + ln k candidates for each center, the one with the
+//! smallest potential is taken.
 //!
-//! O(n d k log k).
+//! O(n d k log k) time, two distances per row. The sums have a fixed order, so the centers do not depend on the number
+//! of threads.
 
 use rayon::prelude::*;
 

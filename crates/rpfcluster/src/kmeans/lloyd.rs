@@ -1,8 +1,9 @@
-//! Lloyd's algorithm with Hamerly's bounds (SDM 2010).
+//! Lloyd's algorithm (IEEE Trans. Inf. Theory 28(2), 1982) with Hamerly's bounds (SDM 2010).
 //!
-//! Each row keeps an upper bound of the distance to its own center and a lower bound of the distance to any other; after a
-//! few iterations most rows need no distance. Centers are recomputed from all rows in every iteration, chunk by chunk in
-//! a fixed order, so neither the bounds nor the number of threads change the result. At most O(n k d) an iteration.
+//! Each row keeps an upper bound of the distance to its own center and a lower bound of the distance to any other;
+//! after a few iterations most rows need no distance. Centers are recomputed from all rows in every iteration, chunk
+//! by chunk in a fixed order, so neither the bounds nor the number of threads change the result. At most O(n k d) per
+//! iteration.
 
 use rayon::prelude::*;
 
@@ -10,7 +11,7 @@ use super::{DataMatrix, KMeans, KMeansFit, squared_distance};
 use crate::error::Result;
 use crate::observe::{Observer, check};
 
-/// Rows of one parallel task.
+/// Rows of one parallel task. Fixed, so that the sums do not depend on the number of threads.
 pub(super) const CHUNK: usize = 2048;
 /// Rows between two checks for cancellation.
 pub(super) const CANCEL_CHECK_ROWS: usize = 128;
@@ -214,8 +215,8 @@ fn means(round: &CenterSums, old: &[f64], d: usize) -> Vec<f64> {
     means
 }
 
-/// Updates the bounds for moved centers: the upper bound grows by the shift of the own center, the lower bound shrinks by
-/// the largest shift of any other.
+/// Updates the bounds for moved centers: the upper bound grows by the shift of the own center, the lower bound shrinks
+/// by the largest shift of any other.
 fn loosen(shifts: &[f64], slack: f64, bounds: &mut Bounds, k: usize) {
     let largest = shifts.iter().fold(0.0f64, |most, s| most.max(*s));
     let at = shifts.iter().position(|s| *s == largest).unwrap_or(0);

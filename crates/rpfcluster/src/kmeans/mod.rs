@@ -1,7 +1,7 @@
 //! k-means: the last step of k-way spectral clustering.
 //!
-//! [`KMeans`] is Lloyd's algorithm with Hamerly's bounds (2010) from k-means++ starts (Arthur and Vassilvitskii 2007); the
-//! bits do not depend on the number of threads.
+//! [`KMeans`] is Lloyd's algorithm (1982) with Hamerly's bounds (2010) from k-means++ starts (Arthur and Vassilvitskii
+//! 2007); the bits do not depend on the number of threads.
 
 mod init;
 mod lloyd;
@@ -49,7 +49,8 @@ impl Default for KMeans {
 /// The result of k-means.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KMeansFit {
-    /// The label of each row, numbered by first appearance.
+    /// The label of each row: the number of its center. [`KMeans::fit_from`], and [`KMeans::fit`] on up to 40,000 rows,
+    /// number the centers by first appearance.
     pub labels: Vec<u32>,
     /// The centers, k x d row-major, in the order of the labels.
     pub centers: Vec<f64>,

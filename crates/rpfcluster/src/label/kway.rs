@@ -1,5 +1,5 @@
-//! k-way spectral clustering (Ng, Jordan and Weiss, NIPS 2002): k-means on the rows of K eigenvectors, scaled to unit
-//! length, within each connected component.
+//! k-way spectral clustering (Ng, Jordan and Weiss, NIPS 14, 2002): k-means on the rows of K eigenvectors, scaled to
+//! unit length, within each connected component. A component gets as many clusters as it has columns.
 
 use crate::eigen::{Embedding, SpectralParams};
 use crate::error::{Error, Result};

@@ -1,11 +1,12 @@
 //! Over-segmentation and merging on neighbour graphs: clusters that are not well separated are cut again into more
 //! segments, which merge by average linkage of squared similarities; the better separated partition is kept.
 //!
-//! The normalised cut weighs clusters by volume. On S^power, where dense regions have many times the weight of others, it
-//! may halve a dense cluster, or spend one of the K clusters on a few outliers in the same shallow leaves, rather than
-//! separate two sparse clusters; which of these happens depends on the seed. The segments of a finer cut are pure, and
-//! average linkage, which counts pairs instead of weight, joins them correctly. Costs one embedding with up to 3 K columns,
-//! and only where the separation is below [`CLEAR_SEPARATION`].
+//! The normalised cut weighs clusters by volume. On S^power, where dense regions have many times the weight of others,
+//! it may halve a dense cluster, or spend one of the K clusters on a few outliers in the same shallow leaves, rather
+//! than separate two sparse clusters; which of these happens depends on the seed. The segments of a finer cut rarely
+//! mix clusters, and average linkage (UPGMA; Sokal and Michener 1958), which counts pairs instead of weight, joins
+//! them. Costs one embedding with up to 3 K columns and O(m³) for m segments, and only where the separation is below
+//! [`CLEAR_SEPARATION`]. Measurements: docs/notes/2026-11-over-segmentation.md.
 
 use super::label;
 use crate::affinity::Affinity;
@@ -16,14 +17,14 @@ use crate::kmeans::relabel_by_first_appearance;
 use crate::metrics::cluster_sizes;
 use crate::observe::Observer;
 
-/// Separation from which on clusters are not cut again.
+/// At this separation or more, clusters are not cut again: merged segments may then be better separated, yet wrong.
 const CLEAR_SEPARATION: f64 = 0.98;
-/// Segments for each cluster.
+/// Segments for each cluster; two are too few, four no better.
 const SEGMENTS_PER_CLUSTER: usize = 3;
 /// Largest number of segments beyond K, which bounds the cost of the eigenvectors.
 const MAX_EXTRA_SEGMENTS: usize = 100;
-/// Residual tolerance of the finer embedding. Segments need not be exact, and eigenvectors far down the spectrum converge
-/// slowly.
+/// Residual tolerance of the finer embedding. Segments need not be exact, and eigenvectors far down the spectrum
+/// converge slowly.
 const TOLERANCE: f64 = 1e-4;
 /// Largest number of products of the finer embedding.
 const MAX_ITERATIONS: usize = 400;
@@ -97,9 +98,9 @@ fn average(weights: &ClusterWeights, sizes: &[usize], a: usize, b: usize) -> f64
     if pairs > 0.0 { weights.get(a, b) / pairs } else { 0.0 }
 }
 
-/// The separation of clusters, from -1 to 1: a silhouette (Rousseeuw 1987) of clusters and similarities instead of rows and
-/// distances. For each cluster, the average similarity inside minus that to the nearest other cluster, divided by the
-/// larger of the two; the mean over the clusters.
+/// The separation of clusters, from -1 to 1: a silhouette (Rousseeuw 1987) of clusters and similarities instead of rows
+/// and distances. For each cluster, the average similarity inside minus that to the nearest other cluster, divided by
+/// the larger of the two; the mean over the clusters.
 fn separation(weights: &ClusterWeights, sizes: &[usize]) -> f64 {
     let k = weights.k;
     let of = |a: usize| {
@@ -112,7 +113,7 @@ fn separation(weights: &ClusterWeights, sizes: &[usize]) -> f64 {
 }
 
 /// Agglomerative clustering of the segments by average linkage: the cluster, below `k`, of each segment. Among equally
-/// similar pairs the first one merges.
+/// similar pairs the first one merges. O(m³) for m segments.
 fn merge(mut weights: ClusterWeights, mut sizes: Vec<usize>, k: usize) -> Vec<u32> {
     let m = weights.k;
     let mut live: Vec<usize> = (0..m).collect();

@@ -1,10 +1,10 @@
-//! The Hungarian method (Kuhn 1955; shortest augmenting paths, Jonker and Volgenant 1987): the best matching of clusters to
-//! classes in O(r² c) for r <= c.
+//! The Hungarian method (Kuhn 1955; shortest augmenting paths, Jonker and Volgenant 1987): the best matching of
+//! clusters to classes. Exact; O(r² c) time for r <= c, and a dense table of r c cells.
 
 use super::Contingency;
 use crate::error::{Error, Result};
 
-/// Largest dense table, in cells (512 MB).
+/// Largest dense table, in cells of 8 bytes (512 MB).
 const LIMIT: usize = 1 << 26;
 
 /// For each row of a rows x columns table the column it is matched to (`None` when there are more rows than
@@ -45,8 +45,8 @@ pub fn best_matching(table: &Contingency) -> Result<u64> {
     Ok(sum as u64)
 }
 
-/// The column of each row in the cheapest matching, rows <= columns: one augmenting path a row, each found by
-/// Dijkstra's method on costs kept non-negative by potentials.
+/// The column of each row in the cheapest matching, rows <= columns: one augmenting path per row, each found by
+/// Dijkstra's algorithm on costs that potentials keep non-negative.
 fn shortest_paths(rows: usize, columns: usize, cost: impl Fn(usize, usize) -> i64) -> Vec<usize> {
     const FREE: usize = usize::MAX;
     let mut row_potential = vec![0i64; rows];

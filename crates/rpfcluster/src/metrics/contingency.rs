@@ -1,13 +1,13 @@
 //! The contingency table of two labellings: the number of rows of each (cluster, class) pair, stored as non-zero cells
-//! and margins. O(n) time.
+//! and margins. O(n) time, and at most 64 MB for lookup arrays and a dense table.
 
 use std::collections::HashMap;
 
 use crate::error::{Error, Result};
 
-/// Label values below this are looked up in an array instead of a hash map.
+/// Labels are looked up in an array instead of a hash map where all are below this value (an array of at most 16 MB).
 const DIRECT: usize = 1 << 22;
-/// Tables with at most this many cells are counted densely.
+/// Tables with at most this many cells are counted densely (32 MB).
 const FULL: usize = 1 << 22;
 
 /// The non-zero cells of a contingency table and its margins. Clusters and classes are numbered by first appearance.

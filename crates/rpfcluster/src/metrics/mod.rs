@@ -1,10 +1,10 @@
 //! External evaluation: agreement of labels with known classes, computed from the contingency table.
 //!
 //! The paper reports the clustering accuracy `rho_c` (best matching of clusters to classes, by the Hungarian method)
-//! and the co-cluster accuracy `rho_r`, whose printed numbers show it to be the Rand index. Both reward useless answers
-//! on skewed data: one giant cluster scores the fraction of the largest class. [`Scores`] therefore holds the majority
-//! baseline, the adjusted Rand index (Hubert and Arabie 1985) and normalised mutual information as well. Costs O(n) and
-//! the table, never pairs of rows.
+//! and the co-cluster accuracy `rho_r`, whose printed numbers show it to be the Rand index (Rand 1971). Both reward
+//! useless answers on skewed data: one giant cluster scores the fraction of the largest class. [`Scores`] therefore
+//! holds the majority baseline, the adjusted Rand index (Hubert and Arabie 1985) and the normalised mutual information
+//! (Fred and Jain 2003) as well. Costs O(n), the table and the matching; pairs of rows are never enumerated.
 
 mod assignment;
 mod contingency;

@@ -1,4 +1,5 @@
-//! Encodes a clustering as sections of a model file, beside those of its forest, and decodes it.
+//! Encodes a clustering as sections of a model file, beside those of its forest, and decodes it. Decoding validates the
+//! forest and the lengths of all arrays; evidence and times are not stored.
 
 use std::io::Write;
 use std::path::Path;
@@ -16,7 +17,7 @@ use crate::params::{AffinityParams, RpfCluster, Setting};
 
 /// The scalars of a clustering, stored as JSON in the section `cluster`.
 #[derive(serde::Serialize, serde::Deserialize)]
-struct Head {
+struct ClusterHead {
     params: RpfCluster,
     min_node: usize,
     affinity: AffinityParams,
@@ -60,7 +61,7 @@ impl Fitted {
         write: impl FnOnce(&Sections<'_>) -> Result<()>,
     ) -> Result<()> {
         let e = &self.embedding;
-        let head = Head {
+        let head = ClusterHead {
             params: self.params.clone(),
             min_node: self.setting.min_node,
             affinity: self.setting.affinity,
@@ -109,7 +110,7 @@ impl Fitted {
             });
         }
         let forest = Forest::from_container(file, observer)?;
-        let head: Head = serde_json::from_slice(file.section("cluster")?)
+        let head: ClusterHead = serde_json::from_slice(file.section("cluster")?)
             .map_err(|e| damaged(format!("section cluster: {e}")))?;
         let (n, k) = (forest.n(), head.params.k);
         let labels = file.u32s("labels")?;

@@ -3,7 +3,7 @@
 //! Every fit, trial and half-forest fit runs through [`spectral_labels`]. Surplus connected components merge by their
 //! similarity in the unpruned kernel, large graphs are embedded in the leaf order of a tree (neighbours are then close
 //! in memory), the labels of neighbour graphs are refined, and rows that share their leaf in every tree get one label.
-//! [`check_distinct`] rejects a K above the number of distinct rows.
+//! [`check_distinct`] rejects a K above the number of distinct rows where that is likely to happen.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -91,8 +91,8 @@ impl AffinityParams {
     }
 }
 
-/// Eigenvectors and labels of an affinity over these leaves. `start` holds eigenvectors of a similar affinity on the same
-/// rows.
+/// Eigenvectors and labels of an affinity over these leaves. `start` holds eigenvectors of a similar affinity on the
+/// same rows.
 pub(crate) fn spectral_labels(
     leaves: &LeafMatrix,
     affinity: &Affinity,
@@ -127,11 +127,11 @@ pub(crate) fn spectral_labels(
     Ok(Labelling { labels, embedding, refined: is_refined })
 }
 
-/// Rows from which a block of vectors exceeds the cache.
+/// Smallest number of rows at which a block of vectors exceeds the cache.
 const CACHE_ROWS: usize = 50_000;
 
-/// Computes the eigenvectors. Those of a large graph are computed in the leaf order of the first tree: neighbours are then
-/// close in memory, and a product takes half the time.
+/// Computes the eigenvectors. Those of a large graph are computed in the leaf order of the first tree: neighbours are
+/// then close in memory, and a product takes half the time.
 fn embed_in_leaf_order(
     leaves: &LeafMatrix,
     affinity: &Affinity,
@@ -162,7 +162,8 @@ struct ComponentSimilarity {
     mean: Vec<f64>,
 }
 
-/// Largest number of components whose similarities are tabulated (128 MB). Above it, surplus components join the largest.
+/// Largest number of components whose similarities are tabulated (128 MB). Above it, surplus components join the
+/// largest.
 const MAX_COMPONENTS: usize = 4000;
 
 impl ComponentSimilarity {
@@ -233,10 +234,11 @@ pub(crate) fn rows_by_signature(leaves: &LeafMatrix, observer: &dyn Observer) ->
     Ok(order)
 }
 
-/// Rows up to which distinct rows are always counted; beyond, only when K is large enough for it to matter.
+/// Largest number of rows for which distinct rows are always counted. Beyond it, they are counted only for K above 64.
 const ALWAYS_COUNT_DISTINCT: usize = 4096;
 
-/// Returns an error when there are fewer distinct rows than clusters.
+/// Returns an error when there are fewer distinct rows than clusters. Rows that no tree separates count as one. With
+/// more than 4096 rows and K up to 64 the distinct rows are not counted, since so large a table rarely has so few.
 pub fn check_distinct(leaves: &LeafMatrix, k: usize, observer: &dyn Observer) -> Result<()> {
     let n = leaves.n();
     if k > n {

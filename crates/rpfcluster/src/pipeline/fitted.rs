@@ -111,14 +111,14 @@ impl Fitted {
         &self.evidence
     }
 
-    /// The confidence of each training row, from 0 to 1: of the rows it shares a leaf with, over all trees, the share that
-    /// is in its cluster.
+    /// The confidence of each training row, from 0 to 1: of the rows it shares a leaf with, over all trees, the
+    /// fraction that is in its cluster.
     pub fn confidence(&self, observer: &dyn Observer) -> Result<Vec<f64>> {
         confidence::confidence(&self.leaves, &self.labels, self.params.k, observer)
     }
 
-    /// Sets the number of threads of predict and transform; `None` is one per core. A model file may come from a machine
-    /// with another number of cores.
+    /// Sets the number of threads of predict and transform; `None` is one per core. A model file may come from a
+    /// machine with another number of cores.
     pub fn set_threads(&mut self, threads: Option<usize>) {
         self.params.threads = threads;
     }

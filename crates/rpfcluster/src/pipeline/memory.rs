@@ -8,14 +8,14 @@ use crate::forest::QUANTIZED_COLUMNS;
 use crate::label::refine;
 use crate::params::{AffinityParams, RpfCluster};
 
-/// Bytes of scratch per thread on large tables; 2.1 MB were measured.
+/// Bytes of scratch per thread on large tables: the measured 2.1 MB, rounded up.
 const THREAD_BYTES: u64 = 3 << 20;
 /// Upper bound of the scratch of all threads, in bytes per row, for small tables.
 const SCRATCH_PER_ROW: u64 = 300;
 
 impl RpfCluster {
-    /// Peak memory, in bytes, of a fit of n rows and d columns of `width` bytes each, including the data. Sparse affinities
-    /// count what they keep per row on data without structure.
+    /// Peak memory, in bytes, of a fit of n rows and d columns of `width` bytes each, including the data. Sparse
+    /// affinities count what they keep per row on data without structure.
     pub fn memory_needed(&self, n: usize, d: usize, width: usize) -> u64 {
         let threads =
             self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |c| c.get()));
@@ -32,8 +32,8 @@ impl RpfCluster {
         // Large tables are projected for eight trees at a time, and quantized.
         let quantized = if d <= QUANTIZED_COLUMNS as u64 { n * (d + 2).next_multiple_of(16) * 2 } else { 0 };
         let growing = n * (4 + 8 * width) * threads as u64 + quantized;
-        // Leaf ids, the basis of the block solver with three blocks, degrees and their roots; then the larger of the leaf
-        // sums of a product over eight trees and the vectors returned. A neighbour graph may be over-segmented.
+        // Leaf ids, the basis of the block solver with three blocks, degrees and their roots; then the larger of the
+        // leaf sums of a product over eight trees and the vectors returned. A neighbour graph may be over-segmented.
         let k = match self.fixed_affinity() {
             AffinityParams::TopK { .. } => refine::segments(self.k) as u64,
             _ => k,

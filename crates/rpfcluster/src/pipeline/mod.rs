@@ -109,8 +109,9 @@ impl RpfCluster {
 /// Residual tolerance for more than [`select::SAMPLE_ABOVE`] rows. The remaining error moves a row by far less than the
 /// scatter of the rows, and the last two decades cost as many products as the first three.
 const LARGE_TOLERANCE: f64 = 1e-5;
-/// Largest angle, in radians, between the computed and the true eigenspace: it moves a row by 1e-4 of its distance from the
-/// origin. Where the gap behind the K-th eigenvalue is wide, most products would otherwise go into invisible digits.
+/// Largest angle, in radians, between the computed and the true eigenspace: it moves a row by 1e-4 of its distance
+/// from the origin. Where the gap behind the K-th eigenvalue is wide, most products would otherwise go into digits
+/// that change no label.
 const MAX_ANGLE: f64 = 1e-4;
 
 /// What was selected without labels, and why.

@@ -1,8 +1,8 @@
 //! Partitions of one forest for several K, each with its stability.
 //!
-//! Stability is the adjusted Rand index between the partitions of the two halves of the forest, two independent kernels of
-//! the same rows. Where the graph is connected, one eigen-decomposition serves all K. For reports; K itself is selected by
-//! `select::choose_k`.
+//! Stability is the adjusted Rand index between the partitions of the two halves of the forest, two independent kernels
+//! of the same rows. Where the graph is connected, one eigen-decomposition serves all K, apart from those that are
+//! refined. For reports; K itself is selected by `select::choose_k`.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::params::{RpfCluster, Setting};
 
 /// Residual at which eigenvectors are accurate enough to compare partitions.
 const TOLERANCE: f64 = 1e-5;
-/// Upper bound on operator products.
+/// Largest number of products of an embedding.
 const ITERATIONS: usize = 1000;
 
 /// The rows in K clusters.
@@ -38,8 +38,9 @@ pub struct Partition {
     pub stability: Option<f64>,
 }
 
-/// The partition of the rows of a forest for each K in `ks`, ascending, each at least 2. A K that cannot be fitted, because
-/// there are fewer distinct rows or the eigenvectors do not converge, is left out.
+/// The partition of the rows of a forest for each K in `ks`, ascending, each at least 2. A K that cannot be fitted,
+/// because there are fewer distinct rows or the eigen-solver returns an error, is left out. Eigenvectors that have not
+/// converged after 1000 products are used as they are.
 pub fn partitions(
     forest: &Forest,
     setting: Setting,
@@ -50,7 +51,7 @@ pub fn partitions(
     let Some(&most) = ks.last() else { return Ok(Vec::new()) };
     let stage = StageGuard::begin(observer, Stage::Tune, ks.len() as u64);
     let (trees, half) = (forest.trees(), forest.trees() / 2);
-    let part = |trees| Part::new(forest, trees, setting, params, most, Quiet(observer));
+    let part = |trees| TreeSubset::new(forest, trees, setting, params, most, Quiet(observer));
     let whole = part(0..trees)?;
     let halves = if half > 0 {
         let first = part(0..half)?;
@@ -75,7 +76,7 @@ pub fn partitions(
 }
 
 /// Some of the trees: their affinity, and its largest eigenpairs where it is connected.
-struct Part<'a> {
+struct TreeSubset<'a> {
     leaves: Arc<LeafMatrix>,
     affinity: Affinity<'static>,
     spectral: SpectralParams,
@@ -83,7 +84,7 @@ struct Part<'a> {
     observer: Quiet<'a>,
 }
 
-impl<'a> Part<'a> {
+impl<'a> TreeSubset<'a> {
     fn new(
         forest: &Forest,
         trees: Range<usize>,
@@ -108,7 +109,7 @@ impl<'a> Part<'a> {
         } else {
             None
         };
-        Ok(Part { leaves, affinity, spectral, wide, observer })
+        Ok(TreeSubset { leaves, affinity, spectral, wide, observer })
     }
 
     fn labels(&self, k: usize) -> Result<Option<Vec<u32>>> {

@@ -1,11 +1,13 @@
 //! Labels and eigenvectors of unseen rows by the Nyström extension (Bengio et al. 2004).
 //!
-//! `u(x) = Σ_j a(x, j) u_j / (λ sqrt(d(x) d_j))` through the affinity of the fit; a training row gets its own entry of the
-//! eigenvector back. The label is that of the nearest cluster centre among the unit rows. A row whose leaves equal those of
-//! a training row in every tree takes that row's label and embedding. Where the labels were refined, they come from a
-//! weighted vote of the row's neighbours instead.
+//! `u(x) = Σ_j a(x, j) u_j / (λ sqrt(d(x) d_j))`, where a(x, j) is the weight that the affinity of the fit gives to a
+//! pair; `top-k` sums over the k nearest training rows of x. The label is that of the nearest cluster centre among the
+//! unit rows. A row whose leaves equal those of a training row in every tree takes that row's label and embedding, so
+//! training rows get their own back. Where the labels were refined, they come from a weighted vote of the row's
+//! neighbours instead.
 //!
-//! `linear` costs T table rows of K + 1 numbers per row; the other affinities cost the counting of co-leaf rows.
+//! `linear` costs one pass over the training rows per batch, O(n T K), and T table rows of K + 1 numbers per row; the
+//! other affinities cost the counting of co-leaf rows.
 
 use rayon::prelude::*;
 
@@ -21,7 +23,8 @@ use crate::params::AffinityParams;
 use crate::points::{Points, Real};
 use crate::thread_pool::in_pool;
 
-/// Rows predicted at a time: their leaf ids take 4 bytes per row and tree.
+/// Rows predicted at a time, or as many as the training rows where these are more: their leaf ids take 4 bytes per row
+/// and tree.
 const BATCH: usize = 1 << 18;
 /// Smallest eigenvalue that is extended; below it the quotient is rounding error.
 const MIN_EIGENVALUE: f64 = 1e-12;
@@ -213,8 +216,8 @@ impl Fitted {
         Ok(out)
     }
 
-    /// The cluster with the largest total weight among each row's neighbours; ties, and rows without neighbours, go to the
-    /// lowest.
+    /// The cluster with the largest total weight among each row's neighbours; ties, and rows without neighbours, go to
+    /// the lowest. Rows with the leaves of a training row take its label.
     fn vote(
         &self,
         ids: &LeafIds,

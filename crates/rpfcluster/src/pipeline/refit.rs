@@ -1,4 +1,4 @@
-//! Fits other settings on the forest of a clustering. Growing, most of the cost of a fit, is not repeated.
+//! Fits other settings on the forest of a clustering. The forest is not grown again.
 
 use std::sync::Arc;
 
@@ -12,9 +12,9 @@ use crate::thread_pool::in_pool;
 impl Fitted {
     /// Clusters the same rows with other parameters on the same forest. The labels equal those of a new fit.
     ///
-    /// The parameters of the forest (trees, split, direction, candidates, seed) are ignored, and `min_node` must not be below
-    /// the value the forest was grown with. Above 100,000 rows a fit tries settings on a sample, a refit on all rows: it
-    /// takes longer and may select another setting, so give the setting explicitly there.
+    /// The parameters of the forest (trees, split, direction, candidates, seed) are ignored, and `min_node` must not be
+    /// below the value the forest was grown with. Above 100,000 rows a fit tries settings on a sample, a refit on all
+    /// rows: it takes longer and may select another setting, so give the setting explicitly there.
     ///
     /// ```
     /// use rpfcluster::{Points, RpfCluster, Silent};

@@ -1,7 +1,7 @@
 //! Trial fits of several settings on one forest and on its halves.
 //!
-//! Trials share what they can: the neighbour lists of all `top-k` settings are the longest one's, and eigenvectors start from
-//! those of the previous power. What the winner needs again is kept: its leaves, its neighbour lists and its eigenvectors,
+//! Trials share what they can: all `top-k` settings use the longest neighbour lists, and eigenvectors start from those
+//! of the previous power. What the winner needs again is kept: its leaves, its neighbour lists and its eigenvectors,
 //! the latter in single precision as a start for the final solve.
 
 use std::ops::Range;
@@ -17,11 +17,11 @@ use crate::params::{AffinityParams, RpfCluster, Setting};
 
 /// Residual at which eigenvectors are accurate enough to compare partitions.
 const TOLERANCE: f64 = 1e-4;
-/// Upper bound on operator products. A spectrum that needs more is no good sign for the setting.
+/// Largest number of products of an embedding. A setting whose spectrum needs more is rarely a good one.
 const MAX_ITERATIONS: usize = 400;
-/// Restarts of k-means.
+/// Restarts of k-means: half of the default, since partitions are only compared.
 const RESTARTS: usize = 5;
-/// Neighbours counted at least: the longest list of the grid serves all shorter ones.
+/// Smallest length of the neighbour lists: the longest list of the grid serves all shorter ones.
 const MIN_LIST: usize = 20;
 
 /// Fits settings on one forest.

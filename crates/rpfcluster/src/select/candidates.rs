@@ -1,18 +1,19 @@
-//! The grid of settings that are tried: affinity, its parameters and min_node. A parameter the user gave has one value;
-//! `paper` is tried unasked on small tables only.
+//! The grid of settings that are tried: affinity, its parameters and min_node. A parameter that the user gave keeps its
+//! value; `paper` is tried unasked on small tables only. docs/notes/2026-11-consensus-rule.md compares grids.
 
 use crate::affinity::Diagonal;
 use crate::params::{AffinityKind, AffinityParams, RpfCluster, Setting, linear_min_node};
 
-/// Rows up to which `paper` is tried unasked; it keeps many pairs per row.
+/// Largest number of rows for which `paper` is tried unasked; it keeps many pairs per row.
 const PAPER_BELOW: usize = 3000;
 
 /// Neighbours of `top-k`.
 const TOPS: [usize; 3] = [5, 10, 20];
 /// Exponents of `top-k`.
 const POWERS: [f64; 3] = [1.0, 2.0, 4.0];
-/// The sharpest exponent, and the list length it is tried with: of a shorter list it leaves only the first few.
+/// The list length that the largest exponent is tried with: of a shorter list it leaves only the first few.
 const SHARP_TOP: usize = 20;
+/// The largest exponent that is tried.
 const SHARP_POWER: f64 = 8.0;
 
 /// The grid for these parameters and n rows, on a forest grown at `base`.

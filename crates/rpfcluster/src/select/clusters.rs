@@ -1,10 +1,13 @@
-//! Selects the number of clusters by the eigengap and by stability; one cluster is a possible answer.
+//! Selects the number of clusters by the eigengap (von Luxburg 2007, section 8.3) and by stability (Ben-Hur, Elisseeff
+//! and Guyon 2002); one cluster is a possible answer.
 //!
-//! K separated clusters leave K eigenvalues near 1 and a gap below them: 1 - λ grows by a large factor from the K-th to the
-//! next. A single unimodal cloud has such factors too (2 for a round one, 4 for an elongated one), so each factor is divided
-//! by its mean in reference samples: normal data with the covariance of the table (the idea of the gap statistic,
-//! Tibshirani, Walther and Hastie 2001). K must exceed the reference, and the partitions of the two halves of the forest must
-//! agree. Large tables are sampled, wide ones replaced by random projections (Johnson and Lindenstrauss).
+//! K separated clusters leave K eigenvalues near 1 and a gap below them: 1 - λ grows by a large factor from the K-th
+//! to the next. A single unimodal cloud has such factors too (2 for a round one, 4 for an elongated one), so each
+//! factor is divided by its geometric mean in reference samples: normal data with the covariance of the table (the
+//! idea of the gap statistic, Tibshirani, Walther and Hastie 2001). The logarithm of the ratio is weighted by the
+//! agreement between the partitions of the two halves of the forest; the largest product wins, and K is 1 where it is
+//! too small. Large tables are sampled, wide ones replaced by random projections (Johnson and Lindenstrauss 1984).
+//! Costs four forests and six embeddings of the sample, and two partitions for each K.
 
 use std::sync::Arc;
 
@@ -22,12 +25,12 @@ use crate::params::{AffinityParams, RpfCluster};
 use crate::points::{Points, Real};
 use crate::random::{Purpose, Stream, sample_rows};
 
-/// Rows of the sample.
+/// Rows of the sample, which bounds the cost.
 const SAMPLE_ROWS: usize = 3000;
-/// Tables with more columns are replaced by [`PROJECTIONS`] random projections, so that the sample of a wide sparse table is
-/// not stored densely.
+/// Tables with more columns are replaced by [`PROJECTIONS`] random projections, so that the sample of a wide sparse
+/// table is not stored densely.
 const MAX_COLUMNS: usize = 4096;
-/// Random projections of a wide table; they nearly preserve distances (Johnson and Lindenstrauss).
+/// Random projections of a wide table; they nearly preserve distances.
 const PROJECTIONS: usize = 256;
 /// Reference samples without clusters.
 const REFERENCES: usize = 3;
@@ -54,7 +57,8 @@ const POWER: f64 = 2.0;
 pub struct KCandidate {
     /// The number of clusters.
     pub k: usize,
-    /// Growth factor of 1 - λ behind the K-th eigenvalue, divided by its mean in reference data without clusters.
+    /// Growth factor of 1 - λ behind the K-th eigenvalue, divided by its geometric mean in reference data without
+    /// clusters.
     pub gap: f64,
     /// Adjusted Rand index between the partitions of the two halves of the forest.
     pub stability: f64,
@@ -180,12 +184,12 @@ fn dense_sample<R: Real>(
 }
 
 /// A graph and its largest eigenpairs.
-struct Spectrum {
+struct GraphSpectrum {
     affinity: SparseAffinity,
     embedding: Embedding,
 }
 
-impl Spectrum {
+impl GraphSpectrum {
     fn labels(&self, k: usize, params: &RpfCluster, quiet: &Quiet) -> Result<Vec<u32>> {
         let spectral = SpectralParams { restarts: 5, ..params.spectral_params(Default::default()) };
         let spectral = SpectralParams { k, ..spectral };
@@ -206,7 +210,7 @@ fn spectrum(
     params: &RpfCluster,
     most: usize,
     quiet: &Quiet,
-) -> Result<Spectrum> {
+) -> Result<GraphSpectrum> {
     let leaves: Arc<LeafMatrix> = Arc::new(forest.leaves_of_trees(trees, forest.params().min_node)?);
     let (top, power) = match params.fixed_affinity() {
         AffinityParams::TopK { .. } => (params.top.unwrap_or(TOP), params.power.unwrap_or(POWER)),
@@ -220,7 +224,7 @@ fn spectrum(
         ..params.spectral_params(Default::default())
     };
     let embedding = embed(&affinity, &spectral, &EmbedOptions::default(), quiet)?;
-    Ok(Spectrum { affinity, embedding })
+    Ok(GraphSpectrum { affinity, embedding })
 }
 
 /// 1 - λ for each eigenvalue.

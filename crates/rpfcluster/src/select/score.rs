@@ -2,8 +2,9 @@
 //! index), and the choice.
 //!
 //! Below consensus, partitions in which few clusters hold nearly all rows are weighted down by their effective number
-//! of clusters (the exponential of the entropy of the sizes). Where the partition with the highest agreement is not
-//! stable between two halves of the forest, stability decides.
+//! of clusters (the exponential of the entropy of the sizes; Hill 1973). Where the partition with the highest
+//! agreement is not stable between two halves of the forest, stability decides. Costs one fit per setting, two more
+//! for the winner (for every setting where stability decides), and O(n) for each pair of partitions.
 
 use std::ops::Range;
 
@@ -16,10 +17,10 @@ use crate::params::{AffinityParams, Setting};
 /// Partitions with fewer effective clusters (the exponential of the entropy of their sizes) than this share of K are
 /// down-weighted in proportion: stray rows have taken most of the K.
 const MIN_EFFECTIVE_SHARE: f64 = 0.5;
-/// Agreement from which a partition is accepted as it is. Nearly all settings find clusters that are uneven by nature; stray
-/// rows differ from setting to setting.
+/// Agreement at or above which a partition is accepted as it is. Nearly all settings find clusters that are uneven by
+/// nature; stray rows differ from setting to setting.
 const CONSENSUS: f64 = 0.75;
-/// Stability below which a partition without [`CONSENSUS`] counts as chance.
+/// Stability below which a partition without [`CONSENSUS`] counts as accidental.
 const MIN_STABILITY: f64 = 1.0 / 3.0;
 
 /// A setting that was tried, and its result.
@@ -33,8 +34,8 @@ pub struct Candidate {
     pub affinity: AffinityParams,
     /// Root mean square of the adjusted Rand index with the partitions of all other settings.
     pub agreement: f64,
-    /// Mean adjusted Rand index among the partitions of the whole forest and its two halves. Measured for the winner, and
-    /// for all candidates where stability decides.
+    /// Mean adjusted Rand index among the partitions of the whole forest and its two halves. Measured for the winner,
+    /// and for all candidates where stability decides.
     pub stability: Option<f64>,
     /// Rows of each cluster, largest first.
     pub sizes: Vec<usize>,
@@ -53,8 +54,8 @@ pub struct Choice {
     pub method: Method,
     /// Rows the settings were tried on, when not all.
     pub sample: Option<usize>,
-    /// Every setting that was tried, best first: by agreement, down-weighted where few clusters hold nearly all rows; by
-    /// stability where the most agreed-with partition is not stable.
+    /// Every setting that was tried, best first: by agreement, down-weighted where few clusters hold nearly all rows;
+    /// by stability where the partition of highest agreement is not stable.
     pub candidates: Vec<Candidate>,
 }
 
@@ -64,7 +65,7 @@ impl Choice {
         Setting { min_node: self.min_node, affinity: self.affinity, method: self.method }
     }
 
-    /// Whether stability decided, because the halves of the forest do not reproduce the most agreed-with partition.
+    /// Whether stability decided, because the halves of the forest do not reproduce the partition of highest agreement.
     pub fn by_stability(&self) -> bool {
         self.candidates.iter().skip(1).any(|c| c.stability.is_some())
     }
@@ -136,7 +137,8 @@ fn ranked(
     measure_agreement(&mut trials, observer)?;
     trials.sort_by(|a, b| b.weighted_agreement().total_cmp(&a.weighted_agreement()));
     measure_stability(&mut trials[..1], trees, fit, observer)?;
-    // With fewer clusters asked for than there are, halves unite different ones, but nearly all settings keep each whole.
+    // With a K below the number of clusters, the halves unite different clusters, but nearly all settings keep each
+    // cluster whole.
     let consensus = trials[0].agreement >= CONSENSUS;
     if !consensus && trials[0].stability.is_some_and(|stability| stability < MIN_STABILITY) {
         measure_stability(&mut trials[1..], trees, fit, observer)?;
@@ -232,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn effective_share_ignores_small_clusters() {
+    fn effective_share_is_one_for_equal_sizes_and_small_when_one_dominates() {
         assert!((effective_share(&[25, 25, 25, 25]) - 1.0).abs() < 1e-12);
         assert!((effective_share(&[50, 50, 0, 0]) - 0.5).abs() < 1e-12);
         // Shares of .8, .15 and .05 keep more than half of three clusters; one dominant of 26 does not.

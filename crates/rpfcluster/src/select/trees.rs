@@ -1,7 +1,8 @@
 //! Selects the number of trees: doubled until the two halves of the forest agree.
 //!
-//! The halves are two independent estimates of the same kernel; the difference of their partitions is the variance that T
-//! leaves. Doubling stops when they agree, or when it no longer brings them closer: then the uncertainty is in the data.
+//! The halves are two independent estimates of the same kernel; the difference of their partitions shows the variance
+//! that T leaves. Doubling stops when they agree, or when it no longer brings them closer: then the uncertainty is in
+//! the data. Costs a forest and two fits of the sample for each number of trees.
 
 use std::sync::Arc;
 
@@ -14,11 +15,11 @@ use crate::params::RpfCluster;
 use crate::points::{Points, Real};
 use crate::random::sample_rows;
 
-/// Rows of the sample. The error of a share of T trees does not depend on the number of rows.
+/// Rows of the sample. The error of a fraction of T trees does not depend on the number of rows.
 const SAMPLE_ROWS: usize = 5000;
 /// Smallest number of trees that is tried.
 const FIRST: usize = 50;
-/// Adjusted Rand index from which the halves agree.
+/// Adjusted Rand index at or above which the halves agree.
 const AGREED: f64 = 0.95;
 /// Smallest gain in agreement that counts as an improvement.
 const MIN_GAIN: f64 = 0.01;

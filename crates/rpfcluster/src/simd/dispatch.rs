@@ -1,4 +1,5 @@
-//! Runtime CPU dispatch: a function compiled once for the baseline instruction set and once for AVX2.
+//! Runtime CPU dispatch (function multiversioning): a function compiled once for the baseline instruction set and once
+//! for AVX2.
 //!
 //! The compiler neither reorders floating-point sums nor fuses a multiplication with an addition, so both versions
 //! return the same bits. Everything the function calls must be `#[inline(always)]`; closures are not compiled for

@@ -1,4 +1,4 @@
-//! Software prefetch for irregular access.
+//! Software prefetch, for access patterns that the hardware prefetcher does not predict.
 
 /// Requests the cache line of `target`. A hint: it changes no result, and does nothing on other architectures.
 #[inline(always)]

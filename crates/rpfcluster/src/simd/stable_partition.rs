@@ -1,9 +1,10 @@
 //! Stable partition of row ids, and optionally of transposed rows, by a threshold on a key.
 //!
 //! Rows below the cut move to the front; both sides keep their order. The loop is branch-free, since a branch on a
-//! random comparison is mispredicted half of the time. With AVX2, eight rows (four in f64) are compared at once and each
-//! side is packed by one permutation from a lookup table ("left packing"). Values are moved, never
-//! computed with, so every machine gives the same result. O(m (d + 1)) time, a buffer of the same size.
+//! random comparison is mispredicted half of the time. With AVX2, eight rows (four in f64) are compared at once, and
+//! each side is packed by one permutation from a lookup table (left packing; the selective store of Polychroniou,
+//! Raghavan and Ross, SIGMOD 2015). Values are moved, never computed with, so every machine gives the same result.
+//! O(m (d + 1)) time, a buffer of the same size.
 
 use crate::points::Real;
 
@@ -23,7 +24,7 @@ pub(crate) struct PartitionBuffer<R> {
     values: Vec<R>,
 }
 
-/// Rows that one vector store may write beyond the last row kept: a register of eight.
+/// Spare rows at the end of a buffer column. A vector store writes eight rows, however few of them it keeps.
 const SLACK: usize = 8;
 
 impl<'a, R> RowBlock<'a, R> {
@@ -93,7 +94,7 @@ fn partition_groups<R: Real>(
         return (0, 0);
     }
     let (m, d) = (rows.ids.len(), rows.d());
-    let layout = avx2::Layout {
+    let layout = avx2::RawBlock {
         ids: rows.ids.as_mut_ptr(),
         m,
         d,
@@ -139,7 +140,7 @@ mod avx2 {
     use std::arch::x86_64::*;
 
     /// The addresses and sizes of a partition.
-    pub struct Layout {
+    pub struct RawBlock {
         pub ids: *mut u32,
         pub m: usize,
         pub d: usize,
@@ -188,10 +189,10 @@ mod avx2 {
     /// Partitions whole groups of eight; returns the number of rows on the left and the number processed.
     ///
     /// # Safety
-    /// The pointers cover what `Layout` states (see the only caller), and the CPU has AVX2.
+    /// The pointers cover what `RawBlock` states (see the only caller), and the CPU has AVX2.
     #[target_feature(enable = "avx2,popcnt")]
     pub unsafe fn partition_f32(
-        layout: &Layout,
+        layout: &RawBlock,
         columns: *mut f32,
         buffers: *mut f32,
         keys: *const f32,
@@ -234,7 +235,7 @@ mod avx2 {
     /// As for [`partition_f32`].
     #[target_feature(enable = "avx2,popcnt")]
     pub unsafe fn partition_f64(
-        layout: &Layout,
+        layout: &RawBlock,
         columns: *mut f64,
         buffers: *mut f64,
         keys: *const f64,

@@ -1,10 +1,10 @@
-//! Start vectors from an aggregation hierarchy (nested iteration).
+//! Start vectors from an aggregation hierarchy (nested iteration; Brandt 1977).
 //!
-//! The graph is coarsened until a dense decomposition is cheap. From the coarsest level up, the eigenvectors of each level
-//! are prolonged to the next finer one and refined there by LOBPCG. From random vectors a crowded spectrum needs hundreds
-//! of products, most of them for the smooth shape of the eigenvectors, which a graph of a few thousand aggregates shows as
-//! well. Each level costs a fraction of the next finer one. Accuracy does not depend on the hierarchy: residuals on the
-//! graph itself decide, and a block that has not converged starts the block Krylov solver.
+//! The graph is coarsened until a dense decomposition is cheap. From the coarsest level up, the eigenvectors of each
+//! level are prolonged to the next finer one and refined there by LOBPCG. From random vectors a crowded spectrum needs
+//! hundreds of products, most of them for the smooth shape of the eigenvectors, which a graph of a few thousand
+//! aggregates shows as well. Each level costs a fraction of the next finer one. Accuracy does not depend on the
+//! hierarchy: residuals on the graph itself decide, and a block that has not converged starts the block Krylov solver.
 
 use rayon::prelude::*;
 
@@ -22,15 +22,15 @@ use crate::observe::{Observer, check};
 
 /// Smallest number of points for which a hierarchy saves time.
 const MIN_POINTS: usize = 4_000;
-/// Largest average number of pairs a point. Denser graphs have no crowded spectrum and coarsen badly.
+/// Largest average number of pairs per point. Denser graphs have no crowded spectrum and coarsen badly.
 const MAX_PAIRS_PER_POINT: usize = 100;
 /// Largest number of points of the coarsest level, which is solved densely.
 const COARSEST_POINTS: usize = 300;
 /// [`EigenRequest::spread_fraction`] on coarse levels: below the difference between neighbouring levels.
 const COARSE_SPREAD_FRACTION: f64 = 1e-2;
-/// LOBPCG iterations on a coarse level; more do not improve the start of the next level.
+/// Largest number of LOBPCG iterations on a coarse level; more do not improve the start of the next level.
 const COARSE_ITERATIONS: usize = 4;
-/// LOBPCG iterations on the graph itself.
+/// Largest number of LOBPCG iterations on the graph itself; then the block Krylov solver continues.
 const FINE_ITERATIONS: usize = 40;
 
 /// The start block; `None` for a small or a dense graph.

@@ -3,8 +3,8 @@
 //! The indicator of such a set is close to one of the largest eigenvectors, and it is zero nearly everywhere. The
 //! coarse graph cannot represent it when the points are part of a larger aggregate, and a random vector takes longer to
 //! find it than all other eigenvectors together. The Rayleigh quotient of an indicator is the fraction of its weight
-//! that the set has within itself, so the points and aggregates with the largest fractions are tried as extra start
-//! vectors.
+//! that the set has within itself, one minus its conductance, so the points and aggregates with the largest fractions
+//! are tried as extra start vectors. One pass over the stored pairs.
 
 use crate::error::Result;
 use crate::graph::{Aggregation, SparseAffinity};

@@ -1,13 +1,13 @@
 //! LOBPCG with a multigrid preconditioner (Knyazev, SIAM J. Sci. Comput. 23(2), 2001).
 //!
-//! Refines a block of approximate eigenvectors of the normalised graph. Every iteration solves a Rayleigh-Ritz problem on
-//! the span of the block, its preconditioned residuals and the previous search directions. The preconditioner is one
-//! V-cycle on the aggregation hierarchy, so the number of iterations hardly depends on the number of points; a polynomial
-//! method needs about `1/sqrt(gap)` products, and the eigenvalues of a large graph crowd. The first Rayleigh-Ritz problem
-//! also contains the indicators of isolated groups.
+//! Refines a block of approximate eigenvectors of the normalised graph. Every iteration solves a Rayleigh-Ritz problem
+//! on the span of the block, its preconditioned residuals and the previous search directions. The preconditioner is one
+//! V-cycle on the aggregation hierarchy, so the number of iterations hardly depends on the number of points; a
+//! polynomial method needs about `1/sqrt(gap)` products, and the eigenvalues of a large graph crowd. The first
+//! Rayleigh-Ritz problem also contains the indicators of isolated groups.
 //!
-//! Reports whether the wanted pairs have converged; a block that has not is the start of the block Krylov solver. Two graph
-//! products for each iteration; memory 5 · n · width doubles.
+//! Reports whether the wanted pairs have converged; a block that has not is the start of the block Krylov solver. Two
+//! graph products and one V-cycle per iteration; memory 5 · n · width doubles beside the V-cycle.
 
 use rayon::prelude::*;
 
@@ -92,7 +92,7 @@ pub(crate) fn refine(
             converged = Some(residuals[..k].iter().fold(0.0f64, |most, r| most.max(*r)));
             break;
         }
-        // Fill up to a multiple of four columns, as the register tiles are.
+        // Fill up to a multiple of four columns, the width of a register tile.
         let settled = |j: &usize| residuals[*j] <= SETTLED * tolerance || active.contains(j);
         let others: Vec<usize> = (0..measured).rev().filter(|j| !settled(j)).collect();
         let missing = active.len().next_multiple_of(4) - active.len();

@@ -1,9 +1,9 @@
 //! Projections r·x with fixed-order summation: the bits do not depend on instruction set, batch or storage.
 //!
 //! Column j is added to lane j mod 16 by a multiplication and an addition, never fused. The lanes are reduced by a
-//! binary tree: l + (l + 8), then 4, 2, 1. Sixteen lanes are one AVX-512 register, two of AVX2 or four of SSE, and the
-//! compiler vectorises the same sums on each. Absent entries are exact zeros, so padded, sparse and dense rows give the
-//! same sum. O(stored values) per row; rows are prefetched.
+//! binary tree: l + (l + 8), then 4, 2, 1. Sixteen f32 lanes are one AVX-512 register, two of AVX2 or four of SSE, and
+//! the compiler vectorises the same sums on each. Absent entries are exact zeros, so padded, sparse and dense rows give
+//! the same sum. O(stored values) per row; dense rows are prefetched.
 
 use crate::points::{Points, Real, Storage};
 use crate::simd::prefetch;

@@ -2,7 +2,8 @@
 //!
 //! Projections run over contiguous values of each column, and every cut moves the rows themselves, so that the rows of
 //! a node stay contiguous. The sums have the order of `fixed_order`, hence the same bits. One projection costs m d
-//! multiplications, one cut m (d + 1) moves; memory at most 768 KB per thread.
+//! multiplications, one cut m (d + 1) moves. A block takes at most 768 KB per thread while trees grow and eight times
+//! as much while rows are routed, its partition buffer as much again.
 
 use std::ops::Range;
 
@@ -29,7 +30,7 @@ pub(crate) struct TransposedBlock<R> {
 impl<R: Real> TransposedBlock<R> {
     /// The largest number of rows of a block; 0 where rows are sparse or too wide for a block to pay.
     pub fn max_rows(rows: &RowStorage<R>, d: usize) -> usize {
-        // Bytes of a block: most of the second-level cache of a core.
+        // Bytes of a block: most of a second-level cache of 1 MB.
         const CACHE: usize = 768 << 10;
         if rows.dense_width().is_some() && d <= 4 * LANES { CACHE / ((d + 1) * size_of::<R>()) } else { 0 }
     }

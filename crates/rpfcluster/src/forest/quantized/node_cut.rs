@@ -23,8 +23,8 @@ pub(crate) struct QuantizedDirection {
 }
 
 impl QuantizedDirection {
-    /// `None` where the error bound does not hold along the direction. `largest_cut` bounds the cuts that the sums will be
-    /// compared with.
+    /// `None` where the error bound does not hold along the direction. `largest_cut` bounds the cuts that the sums will
+    /// be compared with.
     pub fn new<R: Real>(
         rows: &QuantizedRows,
         direction: &DirectionVector<R>,

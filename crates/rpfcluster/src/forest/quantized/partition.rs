@@ -1,14 +1,15 @@
 //! Quantized dot products of rows, and stable partition of row ids by their sign.
 //!
-//! Eight rows are multiplied at once with `vpmaddwd`. Rows within the error bound of the cut are decided by an exact
-//! projection. Needs AVX2; [`available`] tells whether the CPU has it.
+//! Eight rows are multiplied at once with `vpmaddwd`, and their ids are packed as in `simd::stable_partition`. Rows
+//! within the error bound of the cut are decided by an exact projection. Needs AVX2; [`available`] tells whether the
+//! CPU has it.
 
 use std::ops::Range;
 
 use super::grid::QuantizedRows;
 use crate::simd::dispatch;
 
-/// Ids that one vector store may write beyond the last id kept: a register of eight.
+/// Spare ids at the end of a list. A vector store writes eight ids, however few of them it keeps.
 const SLACK: usize = 8;
 
 /// Whether the CPU can compute quantized dot products.
@@ -61,8 +62,8 @@ impl RowPermutation {
         #[cfg(all(target_arch = "x86_64", not(rpf_scalar)))]
         {
             let (bound, buffer) = (rows.grid.error_bound, &mut self.buffer[..]);
-            // SAFETY: the CPU has the instructions. The direction is as wide as a row, all ids are rows of `values`, and
-            // `ids` and `buffer` are `SLACK` longer than the node.
+            // SAFETY: the CPU has the instructions. The direction is as wide as a row, all ids are rows of `values`,
+            // and `ids` and `buffer` are `SLACK` longer than the node.
             #[allow(unsafe_code)]
             return unsafe {
                 match rows.grid.registers {
@@ -129,8 +130,8 @@ mod avx2 {
     const PREFETCH_GROUPS: usize = 4;
 
     /// # Safety
-    /// The direction has W registers (any number with W = 0), all ids are rows of `rows`, `ids` and `buffer` are `SLACK`
-    /// longer than the node.
+    /// The direction has W registers (any number with W = 0), all ids are rows of `rows`, `ids` and `buffer` are
+    /// `SLACK` longer than the node.
     #[target_feature(enable = "avx2,popcnt")]
     pub unsafe fn partition<const W: usize>(
         rows: &[i16],

@@ -1,8 +1,8 @@
-//! Routing of rows of at most 2046 columns (`grid::MAX_COLUMNS`) down a grown tree by 16-bit quantized dot products
-//! (filter and refine).
+//! Routing of narrow rows down a grown tree by 16-bit quantized dot products (filter and refine).
 //!
-//! Rows within the error bound of a cut are projected exactly, so every row reaches the leaf of exact routing. Only row
-//! ids are moved.
+//! All nodes of the tree are quantized beforehand. `forest::route` uses this for dense rows of at most 64 columns,
+//! those that a transposed block admits; for wider rows it quantizes one direction at a time. Rows within the error
+//! bound of a cut are projected exactly, so every row reaches the leaf of exact routing. Only row ids are moved.
 
 use std::ops::Range;
 
