@@ -168,11 +168,9 @@ class Listing:
             return inner["items"]
         if kind == "enum":
             return inner["variants"]
-        if kind == "struct" and isinstance(inner["kind"], dict):
-            fields = inner["kind"].get("plain", {}).get("fields", inner["kind"].get("tuple", []))
-            return [field for field in fields if field is not None]
-        if kind == "variant" and isinstance(inner["kind"], dict):
-            fields = inner["kind"].get("struct", {}).get("fields", inner["kind"].get("tuple", []))
+        if kind in ("struct", "variant") and isinstance(inner["kind"], dict):
+            named = "plain" if kind == "struct" else "struct"
+            fields = inner["kind"].get(named, {}).get("fields", inner["kind"].get("tuple", []))
             return [field for field in fields if field is not None]
         return []
 

@@ -42,7 +42,7 @@ def draw(lines: list[dict[str, Any]], path: Path) -> None:
         names = [s if family == "shapes" else f"{s} {scaling}" for _, s, scaling in rows[family]]
         axes.set_yticks(range(len(names)), names, fontsize=8)
         axes.invert_yaxis()
-        axes.set(xlabel="adjusted Rand index", title={"real": "real sets", "shapes": "2-D shapes"}[family])
+        axes.set(xlabel="adjusted Rand index", title={"real": "real sets", "shapes": "shapes"}[family])
         axes.grid(axis="x", alpha=0.3)
     last = panels if len(families) == 1 else panels[-1]
     last.plot([], [], "o", color="#0072B2", label="auto")

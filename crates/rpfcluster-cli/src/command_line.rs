@@ -5,8 +5,8 @@
 pub fn command_line(words: impl Iterator<Item = String>, seed: u64) -> String {
     let words: Vec<String> = words.collect();
     let seeded = words.iter().any(|word| word == "--seed" || word.starts_with("--seed="));
-    let mut line = std::iter::once("rpf".to_string()).chain(words.iter().map(|w| quoted(w)));
-    let line = line.by_ref().collect::<Vec<_>>().join(" ");
+    let line = std::iter::once("rpf".to_string()).chain(words.iter().map(|w| quoted(w)));
+    let line = line.collect::<Vec<_>>().join(" ");
     if seeded { line } else { format!("{line} --seed {seed}") }
 }
 

@@ -51,16 +51,16 @@ impl Failure {
     fn report(self) -> ExitCode {
         match self {
             Failure::Data(sentence) => {
-                output::error(&sentence);
+                output::message(&sentence);
                 ExitCode::from(1)
             }
             Failure::Usage(sentence) => {
-                output::error(&sentence);
+                output::message(&sentence);
                 ExitCode::from(2)
             }
             Failure::Clap(error) => output::clap(&error),
             Failure::Interrupted => {
-                output::error("interrupted; no partial file is left");
+                output::message("interrupted; no partial file is left");
                 ExitCode::from(INTERRUPTED)
             }
             Failure::ClosedPipe => ExitCode::SUCCESS,
@@ -138,7 +138,7 @@ pub fn guarded(work: impl FnOnce() -> Result) -> ExitCode {
         Ok(Err(failure)) => failure.report(),
         Err(_) => {
             let place = PLACE.lock().map(|p| p.clone()).unwrap_or_default();
-            output::error(&format!(
+            output::message(&format!(
                 "internal error ({place}); please report it with the command that you ran"
             ));
             ExitCode::from(1)

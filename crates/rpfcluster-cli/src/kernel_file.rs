@@ -56,7 +56,7 @@ pub fn save(path: &Path, format: KernelFormat, kernel: &SparseKernel) -> Result 
 
 /// Writes row by row, so that the dense matrix is never in memory.
 fn dense(out: &mut impl Write, kernel: &SparseKernel) -> io::Result<()> {
-    write::npy::<f64>(out, &[], &[kernel.rows, kernel.columns])?;
+    write::npy(out, &[], &[kernel.rows, kernel.columns])?;
     let mut row = vec![0u8; kernel.columns * 8];
     for i in 0..kernel.rows {
         row.fill(0);

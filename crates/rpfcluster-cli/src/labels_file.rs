@@ -1,7 +1,6 @@
 //! Labels files: writes `row,cluster`, or the lines of the input with a column added; reads classes by row.
 
 use std::collections::HashMap;
-use std::io;
 use std::path::Path;
 
 use rpfcluster_data::{Labels, RowLabels, write};
@@ -33,8 +32,7 @@ impl LabelsFile<'_> {
             None => write::labels_csv(&mut out, self.rows, self.labels, self.confidence),
             Some(input) => write::append_column(&mut out, input, COLUMN, |row| {
                 self.label_of(row + 1).map(|label| label.to_string())
-            })
-            .map_err(|e| io::Error::other(e.to_string())),
+            }),
         })
     }
 

@@ -95,21 +95,10 @@ pub fn estimated_pairs(forest: &Forest, leaves: &LeafMatrix, table: &Table, min:
     const SAMPLE: usize = 64;
     let (n, d) = (table.n, table.d());
     let m = n.min(SAMPLE);
-    let rows = (0..m).map(|i| i * n / m);
-    let values = match &table.values {
-        Values::F32(v) => Values::F32(rows.flat_map(|r| v[r * d..(r + 1) * d].to_vec()).collect()),
-        Values::F64(v) => Values::F64(rows.flat_map(|r| v[r * d..(r + 1) * d].to_vec()).collect()),
-    };
-    let sample = &Table {
-        source: table.source.clone(),
-        columns: table.columns.clone(),
-        has_header: table.has_header,
-        n: m,
-        values,
-        labels: None,
-        rows: None,
-    };
-    let codes = with_points!(sample, |points| forest.route(points))?;
+    let cells = (0..m).flat_map(|i| (0..d).map(move |j| i * n / m * d + j));
+    // Routed in the precision of the forest, to which doubles convert back exactly.
+    let values: Vec<f64> = cells.map(|at| table.values.get(at)).collect();
+    let codes = forest.route(&Points::new(&values, m, d)?)?;
     let kept = leaves.sparse_of(&codes, min, &Silent)?;
     Ok((kept.pairs() as u64 * n as u64).div_ceil(m as u64))
 }

@@ -72,19 +72,16 @@ impl Model {
         }
     }
 
-    /// The clustering by value, if there is one.
-    pub fn into_fitted(self) -> Option<Fitted> {
-        match self.held {
-            Held::Forest(_) => None,
-            Held::Clustering(fitted) => Some(*fitted),
-        }
-    }
-
     /// The clustering and its metadata by value; an error for a model without them.
     pub fn into_clustering(self, path: &Path) -> Result<(Fitted, Meta)> {
         let meta = self.columns(path)?.clone();
+        Ok((self.into_fitted(path)?, meta))
+    }
+
+    /// The clustering by value; an error for a model without one.
+    pub fn into_fitted(self, path: &Path) -> Result<Fitted> {
         match self.held {
-            Held::Clustering(fitted) => Ok((*fitted, meta)),
+            Held::Clustering(fitted) => Ok(*fitted),
             Held::Forest(_) => Err(Failure::data(format!(
                 "{}: the model contains a forest but no clustering; create one with rpf cluster --model",
                 path.display()

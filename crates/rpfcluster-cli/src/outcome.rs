@@ -4,7 +4,7 @@
 use std::sync::{Arc, OnceLock};
 
 use rpfcluster::affinity::SparseAffinity;
-use rpfcluster::metrics::{Contingency, Scores};
+use rpfcluster::metrics::Scores;
 use rpfcluster::spectral::{self, Solver, SpectralParams};
 use rpfcluster::{RpfCluster, Silent};
 use rpfcluster_data::{Labels, Preparation, Similarity, Table, read_similarity};
@@ -98,7 +98,7 @@ impl Outcome {
     /// Scores against known classes.
     pub fn scores(&self) -> Result<Option<Scores>> {
         let Some(classes) = self.classes() else { return Ok(None) };
-        Ok(Some(Scores::of(&Contingency::new(self.clustering.labels(), &classes.codes)?)?))
+        Ok(Some(Scores::new(self.clustering.labels(), &classes.codes)?))
     }
 
     /// The confidence of each row, from 0 to 1; `None` for a matrix. The first call computes it.

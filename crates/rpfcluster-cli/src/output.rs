@@ -12,15 +12,10 @@ use rpfcluster_data::write;
 use crate::exit::{Failure, Result};
 use crate::progress;
 
-/// One sentence on standard error.
-pub fn error(sentence: &str) {
+/// One sentence on standard error: an error, or a note or hint, for which the caller checks `--quiet`.
+pub fn message(sentence: &str) {
     // A closed standard error leaves no way to report anything.
     let _ = writeln!(io::stderr().lock(), "rpf: {}", one_line(sentence));
-}
-
-/// A note or hint; the caller checks `--quiet`.
-pub fn note(sentence: &str) {
-    error(sentence);
 }
 
 /// Text on standard error, unchanged.
@@ -46,7 +41,7 @@ pub fn clap(error: &clap::Error) -> ExitCode {
             ExitCode::from(2)
         }
         _ => {
-            self::error(&sentence(error));
+            message(&sentence(error));
             ExitCode::from(2)
         }
     }

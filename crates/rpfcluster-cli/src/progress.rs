@@ -32,7 +32,7 @@ pub fn catch_interrupts() -> Result {
         let working = STAGES.load(Ordering::SeqCst) > 0;
         // A stage checks the flag soon; a second Ctrl-C does not wait for it.
         if !writing && (again || !working) {
-            output::error("interrupted; no partial file is left");
+            output::message("interrupted; no partial file is left");
             std::process::exit(i32::from(INTERRUPTED));
         }
     });
@@ -121,7 +121,7 @@ impl Observer for Progress {
         }
         if self.lines && !interrupted() {
             let seconds = since.elapsed().as_secs_f64();
-            output::note(&format!("{}: {total} in {seconds:.2} s", stage.name()));
+            output::message(&format!("{}: {total} in {seconds:.2} s", stage.name()));
         }
     }
 
@@ -176,7 +176,7 @@ impl rpfcluster_paper::reproduce::RunObserver for Steps {
             bar.set_message(format!("{}{left}", step.stage));
         }
         if self.lines {
-            output::note(&format!("{} of {} done{left}: {}", step.done, step.total, step.stage));
+            output::message(&format!("{} of {} done{left}: {}", step.done, step.total, step.stage));
         }
     }
 }

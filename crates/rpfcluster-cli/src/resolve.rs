@@ -91,10 +91,7 @@ pub fn pipeline(forest: &ForestArgs, spectral: &SpectralArgs, clusters: &Cluster
         k,
         max_k,
         trees: fixed_trees(forest)?,
-        min_node: match forest.min_node {
-            Some(AutoOr::Value(n)) => Some(n),
-            Some(AutoOr::Auto) | None => None,
-        },
+        min_node: forest.min_node.and_then(|n| n.value()),
         split: forest.split.map_or(default.split, Into::into),
         direction: forest.direction.map_or(default.direction, Into::into),
         candidates: forest.candidates.unwrap_or(default.candidates),

@@ -67,14 +67,14 @@ impl Session {
     /// A note or hint on standard error; silent with `--quiet`.
     pub fn note(&self, sentence: &str) {
         if !self.quiet {
-            output::note(sentence);
+            output::message(sentence);
         }
     }
 
     /// A note for `--verbose` only.
     pub fn detail(&self, sentence: &str) {
         if self.verbose {
-            output::note(sentence);
+            output::message(sentence);
         }
     }
 

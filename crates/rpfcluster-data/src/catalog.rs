@@ -136,11 +136,12 @@ impl Entry {
             let problem = format!("{} x {} was read, {} x {} expected", table.n, table.d(), self.n, self.d);
             return Err(format(self.title, problem));
         }
-        match scaling {
-            Scaling::Raw => {}
-            Scaling::Standardized => standardize_columns(&mut table, &(0..self.d).collect::<Vec<_>>()),
-            Scaling::Paper => standardize_columns(&mut table, self.paper_standardized),
-        }
+        let columns = match scaling {
+            Scaling::Raw => Vec::new(),
+            Scaling::Standardized => (0..self.d).collect(),
+            Scaling::Paper => self.paper_standardized.to_vec(),
+        };
+        standardize_columns(&mut table.values, self.d, &columns);
         Ok(table)
     }
 

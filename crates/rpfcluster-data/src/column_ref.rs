@@ -82,11 +82,7 @@ impl ColumnRef {
     }
 
     fn error(&self, frame: &Frame, problem: String) -> DataError {
-        DataError::Column {
-            path: frame.source().to_string(),
-            column: format!("\"{}\"", excerpt(&self.0)),
-            problem,
-        }
+        DataError::Column { path: frame.source.clone(), column: format!("\"{}\"", excerpt(&self.0)), problem }
     }
 }
 

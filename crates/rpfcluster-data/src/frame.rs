@@ -90,11 +90,6 @@ impl Frame {
         Ok(Frame { source: source.to_string(), names, has_header, n, values, text: vec![None; width], lines })
     }
 
-    /// The name of the file, for messages.
-    pub(crate) fn source(&self) -> &str {
-        &self.source
-    }
-
     /// Names of all columns.
     pub fn names(&self) -> &[String] {
         &self.names

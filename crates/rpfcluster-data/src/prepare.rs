@@ -81,7 +81,7 @@ impl Prepare {
         };
         chosen.retain(|c| !dropped.contains(c) && Some(*c) != label);
         if chosen.is_empty() {
-            return Err(format(frame.source(), "no column is left to cluster on"));
+            return Err(format(&frame.source, "no column is left to cluster on"));
         }
         let scaled = match &self.standardize {
             Standardize::None => Vec::new(),
@@ -93,17 +93,10 @@ impl Prepare {
         }
         let mut taken = take(&mut frame, &chosen, label, self.missing, None)?;
         let d = chosen.len();
-        let (mut center, mut scale) = (vec![0.0; d], vec![1.0; d]);
-        if !scaled.is_empty() {
-            let (means, sds) = moments(&taken.values, d);
-            for j in (0..d).filter(|j| scaled.contains(&chosen[*j])) {
-                if !(means[j].is_finite() && sds[j].is_finite()) {
-                    return Err(frame.column_error(chosen[j], "holds numbers too large to standardise"));
-                }
-                center[j] = means[j];
-                scale[j] = if sds[j] > 0.0 { sds[j] } else { 1.0 };
-            }
-            standardize(&mut taken.values, &center, &scale);
+        let scaled: Vec<usize> = (0..d).filter(|j| scaled.contains(&chosen[*j])).collect();
+        let (center, scale) = standardize_columns(&mut taken.values, d, &scaled);
+        if let Some(j) = scaled.into_iter().find(|j| !(center[*j].is_finite() && scale[*j].is_finite())) {
+            return Err(frame.column_error(chosen[j], "holds numbers too large to standardise"));
         }
         let preparation = Preparation {
             columns: chosen.iter().map(|c| frame.names[*c].clone()).collect(),
@@ -291,7 +284,7 @@ fn means_of_present(values: &Values, d: usize) -> Vec<f64> {
 
 /// Mean and population standard deviation of every column, in two passes (Chan, Golub and LeVeque, Am. Stat. 37, 1983).
 /// For a constant column they are exactly its value and zero, free of rounding errors.
-fn moments(values: &Values, d: usize) -> (Vec<f64>, Vec<f64>) {
+pub(crate) fn moments(values: &Values, d: usize) -> (Vec<f64>, Vec<f64>) {
     let values = values.to_f64();
     let n = (values.len() / d.max(1)) as f64;
     let first = values.get(..d).unwrap_or_default();
@@ -316,11 +309,6 @@ fn moments(values: &Values, d: usize) -> (Vec<f64>, Vec<f64>) {
     (means, sds)
 }
 
-/// Population standard deviation of every column.
-pub(crate) fn standard_deviations(values: &Values, d: usize) -> Vec<f64> {
-    moments(values, d).1
-}
-
 /// Subtracts the centres and divides by the scales.
 fn standardize(values: &mut Values, center: &[f64], scale: &[f64]) {
     let d = center.len();
@@ -332,14 +320,16 @@ fn standardize(values: &mut Values, center: &[f64], scale: &[f64]) {
     }
 }
 
-/// Standardises the given features of a table, numbered from 0.
-pub(crate) fn standardize_columns(table: &mut Table, columns: &[usize]) {
-    let d = table.d();
-    let (means, sds) = moments(&table.values, d);
+/// Standardises the given ones of `d` columns, numbered from 0, and returns the centres and scales of all.
+pub(crate) fn standardize_columns(values: &mut Values, d: usize, columns: &[usize]) -> (Vec<f64>, Vec<f64>) {
     let (mut center, mut scale) = (vec![0.0; d], vec![1.0; d]);
-    for &j in columns.iter().filter(|j| **j < d) {
-        center[j] = means[j];
-        scale[j] = if sds[j] > 0.0 { sds[j] } else { 1.0 };
+    if !columns.is_empty() {
+        let (means, sds) = moments(values, d);
+        for &j in columns {
+            center[j] = means[j];
+            scale[j] = if sds[j] == 0.0 { 1.0 } else { sds[j] };
+        }
+        standardize(values, &center, &scale);
     }
-    standardize(&mut table.values, &center, &scale);
+    (center, scale)
 }

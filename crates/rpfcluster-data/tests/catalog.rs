@@ -67,7 +67,7 @@ fn sd(column: &[f64]) -> f64 {
 
 #[test]
 fn iris_of_uci_differs_from_fisher_in_two_rows() {
-    let fisher = iris().unwrap();
+    let (fisher, _) = iris().unwrap();
     assert_eq!((fisher.n, fisher.d(), fisher.has_header), (150, 4, true));
     assert_eq!(fisher.labels.as_ref().unwrap().names, ["setosa", "versicolor", "virginica"]);
     assert_eq!(fisher.labels.as_ref().unwrap().counts(), [50, 50, 50]);

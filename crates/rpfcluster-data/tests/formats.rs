@@ -1,7 +1,7 @@
 //! Every format is written and read back, and malformed files are refused.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail loudly, like the tests")]
 
-use std::io::Cursor;
+use std::io::{Cursor, ErrorKind};
 
 use rpfcluster_data::write::{self, Csr};
 use rpfcluster_data::{
@@ -34,9 +34,9 @@ fn array(descr: &str, fortran: &str, shape: &str, data: &[u8]) -> Vec<u8> {
 #[test]
 fn npy_round_trip_keeps_bits_and_shape() {
     let singles = [1.5f32, -2.0, 3.25, 0.1, 5.0, 6.0];
-    let mut bytes = Vec::new();
-    write::npy(&mut bytes, &singles, &[3, 2]).unwrap();
-    assert_eq!(values(npy(&bytes).unwrap()), Values::F32(singles.to_vec()));
+    let bytes: Vec<u8> = singles.iter().flat_map(|x| x.to_le_bytes()).collect();
+    let read = npy(&array("<f4", "False", "(3, 2)", &bytes)).unwrap();
+    assert_eq!(values(read), Values::F32(singles.to_vec()));
     let doubles = [0.1, f64::MIN_POSITIVE, 1e300];
     let mut bytes = Vec::new();
     write::npy(&mut bytes, &doubles, &[3]).unwrap();
@@ -91,7 +91,7 @@ const INDPTR: [usize; 4] = [0, 2, 5, 7];
 const INDICES: [u32; 7] = [0, 1, 0, 1, 2, 1, 2];
 const DATA: [f64; 7] = [1.0, 0.25, 0.25, 1.0, 0.125, 0.125, 1.0];
 
-fn kernel() -> Csr<'static, f64> {
+fn kernel() -> Csr<'static> {
     Csr { columns: 3, indptr: &INDPTR, indices: &INDICES, data: &DATA }
 }
 
@@ -209,6 +209,12 @@ fn appended_column_keeps_the_rest_of_the_file() {
     assert_eq!(append("a,b\r\n1,2\r\n\r\n3,4\r\n5,6"), "a,b,cluster\r\n1,2,0\r\n3,4,\r\n5,6,20\n");
     assert_eq!(append("1 2\n3 4\n5 6\n"), "1 2 0\n3 4 NA\n5 6 20\n");
     assert_eq!(append("n,x\n\"a\nb\",1\nc,2\n"), "n,x,cluster\n\"a\nb\",1,0\nc,2,\n");
+    let path = folder.path().join("in.csv");
+    let full = write::append_column(&mut Cursor::new([0u8; 4]), &path, "cluster", |_| None).unwrap_err();
+    assert_eq!(full.kind(), ErrorKind::WriteZero, "the error is that of the output");
+    let none = folder.path().join("none.csv");
+    let failed = write::append_column(&mut Vec::<u8>::new(), none, "cluster", |_| None);
+    assert!(failed.unwrap_err().to_string().ends_with("none.csv: no such file"), "the input is named");
 }
 
 /// Parquet and Arrow as pyarrow writes them; fixtures/columnar.py made the files.

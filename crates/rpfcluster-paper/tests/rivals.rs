@@ -9,7 +9,7 @@ use rpfcluster_paper::compare::{ComparedMethod, Comparison};
 use rpfcluster_paper::rivals::{Bandwidth, ClusterForests, Gaussian, HartiganWong, Njw, kappa};
 
 fn iris() -> (Vec<f64>, Vec<u32>) {
-    let table = rpfcluster_data::iris().unwrap();
+    let (table, _) = rpfcluster_data::iris().unwrap();
     (table.values.to_f64().into_owned(), table.labels.unwrap().codes)
 }
 

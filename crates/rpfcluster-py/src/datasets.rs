@@ -3,15 +3,15 @@
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use rpfcluster_data::Values;
 use rpfcluster_data::catalog::{Scaling, entries, find};
 use rpfcluster_data::shapes::Shape;
+use rpfcluster_data::{Table, Values};
 
 use crate::arrays::{LabelArray, label_array};
 
 type Matrix<'py> = Bound<'py, PyArray2<f64>>;
 /// Rows in float32 or float64, class codes, column names, class names.
-type CatalogSet<'py> = (Bound<'py, PyAny>, LabelArray<'py>, Vec<String>, Vec<String>);
+type DataSet<'py> = (Bound<'py, PyAny>, LabelArray<'py>, Vec<String>, Vec<String>);
 
 /// The names of the synthetic shapes.
 #[pyfunction]
@@ -34,13 +34,8 @@ pub fn shape<'py>(
 
 /// Fisher's Iris: rows, species codes, column names, species names.
 #[pyfunction]
-pub fn iris(py: Python<'_>) -> PyResult<(Matrix<'_>, LabelArray<'_>, Vec<String>, Vec<String>)> {
-    let table = rpfcluster_data::iris().map_err(data_error)?;
-    let (n, d) = (table.n, table.d());
-    let values = table.values.to_f64().into_owned();
-    let (codes, names) = table.labels.map(|l| (l.codes, l.names)).unwrap_or_default();
-    let rows = values.into_pyarray(py).reshape([n, d])?;
-    Ok((rows, label_array(py, &codes), table.columns, names))
+pub fn iris(py: Python<'_>) -> PyResult<DataSet<'_>> {
+    data_set(py, rpfcluster_data::iris().map_err(data_error)?.0)
 }
 
 /// The names of the sets in the catalog.
@@ -56,14 +51,18 @@ pub fn catalogued<'py>(
     name: &str,
     folder: std::path::PathBuf,
     scaling: &str,
-) -> PyResult<CatalogSet<'py>> {
+) -> PyResult<DataSet<'py>> {
     let Some((_, scaling)) = Scaling::ALL.into_iter().find(|(known, _)| *known == scaling) else {
         return Err(PyValueError::new_err(format!(
             "scaling is {scaling:?}, but must be raw, standardized or paper"
         )));
     };
     let entry = find(name).map_err(data_error)?;
-    let table = py.detach(|| entry.load(folder, scaling)).map_err(data_error)?;
+    data_set(py, py.detach(|| entry.load(folder, scaling)).map_err(data_error)?)
+}
+
+/// The arrays of a table, in its float type.
+fn data_set(py: Python<'_>, table: Table) -> PyResult<DataSet<'_>> {
     let shape = [table.n, table.d()];
     let rows = match table.values {
         Values::F32(v) => v.into_pyarray(py).reshape(shape)?.into_any(),

@@ -249,14 +249,9 @@ impl Forest {
         progress: ProgressCallback,
     ) -> PyResult<NeighborArrays<'py>> {
         let found = match (training, table) {
-            (InputTable::F32(all), None) => {
-                let view = all.view()?;
+            (all, None) => with_view!(all, view => {
                 gate(py, progress, |o| self.rerank(view, None, counts, threads, o))?
-            }
-            (InputTable::F64(all), None) => {
-                let view = all.view()?;
-                gate(py, progress, |o| self.rerank(view, None, counts, threads, o))?
-            }
+            }),
             (InputTable::F32(all), Some(InputTable::F32(new))) => {
                 let (view, new) = (all.view()?, new.view()?);
                 gate(py, progress, |o| self.rerank(view, Some(new), counts, threads, o))?

@@ -152,3 +152,8 @@ pub(crate) fn parameter(
 ) -> Error {
     Error::Parameter { name, value: value.to_string(), expected: expected.into() }
 }
+
+/// Builds an [`Error::Model`] for a file whose content contradicts itself.
+pub(crate) fn damaged(problem: impl std::fmt::Display) -> Error {
+    Error::Model { problem: format!("is damaged: {problem}") }
+}

@@ -87,14 +87,8 @@ pub enum KindArg {
 
 impl KindArg {
     /// The name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            KindArg::Heatmap => "heatmap",
-            KindArg::Embedding => "embedding",
-            KindArg::Eigen => "eigen",
-            KindArg::Sweep => "sweep",
-            KindArg::Bars => "bars",
-        }
+    pub fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_string())
     }
 }
 

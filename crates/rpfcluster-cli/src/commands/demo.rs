@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use rpfcluster_data::{Labels, Missing, Preparation, Table, iris};
+use rpfcluster_data::{Labels, iris};
 use rpfcluster_report::figures::{Group, Panel, heat};
 
 use crate::args::{DemoArgs, SpectralArgs};
@@ -27,9 +27,8 @@ pub fn run(args: &DemoArgs) -> Result {
     let (picture, page) = (folder.join(PICTURE), folder.join(PAGE));
     resolve::outputs(Path::new("-"), &[("--out", Some(&picture)), ("--out", Some(&page))])?;
     session.on_threads(|| {
-        let table = iris()?;
+        let (table, preparation) = iris()?;
         let species = table.labels.clone().ok_or_else(|| Failure::data("iris: the species are missing"))?;
-        let preparation = unchanged(&table);
         let outcome = Outcome::of_rows(&session, table, preparation, &params)?;
         let drawn = picture_of(&outcome, &species)?;
         output::to_file(&picture, |out| out.write_all(drawn.as_bytes()))?;
@@ -45,20 +44,6 @@ fn folder(out: Option<&Path>) -> Result<PathBuf> {
         Failure::data(format!("{}: the folder cannot be created: {}", folder.display(), e.kind()))
     })?;
     Ok(folder.to_path_buf())
-}
-
-/// The preparation of a table that needed none.
-fn unchanged(table: &Table) -> Preparation {
-    let d = table.d();
-    Preparation {
-        columns: table.columns.clone(),
-        positions: (0..d).collect(),
-        named: true,
-        missing: Missing::Error,
-        fill: Vec::new(),
-        center: vec![0.0; d],
-        scale: vec![1.0; d],
-    }
 }
 
 /// The kernel as a heat map, rows ordered by species.

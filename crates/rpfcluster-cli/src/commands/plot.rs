@@ -177,13 +177,7 @@ fn read(path: &Path) -> Result<Input> {
     }
     let model = model::load(path)?;
     let meta = model.meta.clone();
-    match model.into_fitted() {
-        Some(fitted) => Ok(Input::Model(Box::new(fitted), meta)),
-        None => Err(Failure::data(format!(
-            "{}: the model contains a forest but no clustering; create one with rpf cluster --model",
-            path.display()
-        ))),
-    }
+    Ok(Input::Model(Box::new(model.into_fitted(path)?), meta))
 }
 
 /// Known classes of `n` rows; `row` gives the input row, counted from 1.

@@ -2,7 +2,7 @@
 //! index of every data set and method. It fails at the end if a data set failed.
 
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rpfcluster_data::catalog::{Entry, Scaling};
 use rpfcluster_paper::compare::ComparedMethod;
@@ -16,15 +16,12 @@ use crate::progress::Steps;
 use crate::session::Session;
 use crate::{output, resolve};
 
-/// The default of `--output`.
-const FOLDER: &str = "reproduction";
-
 /// Checks the folders, runs what is not done yet and prints the table.
 pub fn run(args: &ReproduceArgs) -> Result {
     let session = Session::new(&args.run);
     let request = Reproduction {
         data: args.data.clone(),
-        out: args.output.clone().unwrap_or_else(|| PathBuf::from(FOLDER)),
+        out: args.output.clone().unwrap_or_else(|| Reproduction::default().out),
         quick: args.quick,
         only: args.only.clone(),
         seeds: args.seeds.map(|seeds| resolve::positive("--seeds", seeds)).transpose()?,

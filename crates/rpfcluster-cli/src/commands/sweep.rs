@@ -109,14 +109,10 @@ fn page(
 
 /// Refuses a sweep whose pairs do not fit into memory; the sweep itself leaves out thresholds that are far too small.
 fn check_memory(session: &Session, sweep: &Sweep, leaves: &LeafMatrix) -> Result {
-    let n = leaves.n() as f64;
-    let largest = sweep.beta1.iter().copied().fold(0.0, f64::max);
-    let bound = |beta1: f64| n * n.min(leaves.mean_leaf() / beta1.max(1.0 / leaves.trees() as f64));
-    let tried = sweep.beta1.iter().map(|b| (*b, bound(*b)));
-    let kept = tried.filter(|(beta1, pairs)| *beta1 == largest || *pairs <= sweep.most_pairs as f64);
-    let pairs = kept.map(|(_, pairs)| pairs).fold(0.0, f64::max);
+    let (kept, _) = sweep.affordable(leaves);
+    let pairs = kept.into_iter().map(|beta1| Sweep::pair_bound(leaves, beta1)).fold(0.0, f64::max);
     session.check_memory(
-        &format!("the pairs of {n} rows"),
+        &format!("the pairs of {} rows", leaves.n()),
         (pairs * PAIR_BYTES) as u64,
         "use a smaller --min-node, fewer rows, or raise --memory-limit",
     )

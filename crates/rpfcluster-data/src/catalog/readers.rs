@@ -76,7 +76,7 @@ pub(super) fn madelon(parts: Vec<(String, Vec<u8>)>) -> Result<Table> {
 /// Naval plants: 1 (requires maintenance) where both decay coefficients lie strictly above their medians, else 0.
 pub(super) fn naval(frame: Frame) -> Result<Table> {
     if frame.width() != 18 {
-        return Err(format(frame.source(), format!("{} columns, 18 expected", frame.width())));
+        return Err(format(&frame.source, format!("{} columns, 18 expected", frame.width())));
     }
     let column = |c: usize| -> Vec<f64> { (0..frame.n()).map(|row| frame.number(row, c)).collect() };
     let (compressor, turbine) = (column(16), column(17));

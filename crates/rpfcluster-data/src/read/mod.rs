@@ -124,7 +124,7 @@ pub fn read_frame(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Frame
 pub fn read_frame_bytes(bytes: Vec<u8>, source: &str, options: &ReadOptions) -> Result<Frame> {
     match options.format.unwrap_or_else(|| Format::from_bytes(&bytes)) {
         Format::Text => text::read(bytes, source, options.header),
-        Format::Npy => npy::read(&bytes, source)?.into_frame(source),
+        Format::Npy => npy::read(&bytes, source)?.into_frame(),
         #[cfg(feature = "parquet")]
         Format::Parquet => parquet::read(bytes, source),
         #[cfg(not(feature = "parquet"))]

@@ -156,9 +156,9 @@ impl Array<'_> {
     }
 
     /// The array as a table.
-    pub fn into_frame(self, source: &str) -> Result<Frame> {
+    pub fn into_frame(self) -> Result<Frame> {
         let (_, d, values) = self.matrix()?;
-        Frame::from_values(source, None, values, d)
+        Frame::from_values(self.source, None, values, d)
     }
 }
 

@@ -4,14 +4,15 @@
 //! The whole file is read and decompressed a second time. Keeping its text during the whole fit would cost about as
 //! much memory as the numbers.
 
-use std::io::Write;
+use std::io::{Error, Result, Write};
 use std::path::Path;
 
-use crate::error::{Result, file, format};
+use crate::error::format;
 use crate::read::{Delimiter, Format, is_blank, layout, load, record_len};
 
 /// Copies a text table and adds a column: `name` to the header, if there is one, and `value(row)` (row from 0) to
-/// every row; a row without a value gets an empty cell, or `NA` where blanks separate the cells.
+/// every row; a row without a value gets an empty cell, or `NA` where blanks separate the cells. An error of `out` is
+/// returned as it is; one of the input names it.
 pub fn append_column(
     out: &mut impl Write,
     input: impl AsRef<Path>,
@@ -19,12 +20,12 @@ pub fn append_column(
     value: impl Fn(usize) -> Option<String>,
 ) -> Result<()> {
     let input = input.as_ref();
-    let (source, mut bytes) = load(input)?;
+    let (source, mut bytes) = load(input).map_err(Error::other)?;
     if Format::from_path(input).unwrap_or(Format::Text) != Format::Text {
         let problem = "a column can be added to text tables only; write the labels to a file of their own";
-        return Err(format(&source, problem));
+        return Err(Error::other(format(&source, problem)));
     }
-    let found = layout(&mut bytes, &source, None)?;
+    let found = layout(&mut bytes, &source, None).map_err(Error::other)?;
     let (separator, gap) = match found.delimiter {
         Delimiter::Byte(b) => (char::from(b), ""),
         Delimiter::Blanks => (' ', "NA"),
@@ -33,9 +34,8 @@ pub fn append_column(
         let body = record.strip_suffix(b"\n").unwrap_or(record);
         let body = body.strip_suffix(b"\r").unwrap_or(body);
         let end = if record.ends_with(b"\r\n") { "\r\n" } else { "\n" };
-        out.write_all(body)
-            .and_then(|()| write!(out, "{separator}{cell}{end}"))
-            .map_err(|e| file(&source, &e))
+        out.write_all(body)?;
+        write!(out, "{separator}{cell}{end}")
     };
     if found.has_header {
         add(&bytes[found.header_start..found.start], name)?;

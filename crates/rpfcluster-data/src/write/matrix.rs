@@ -3,31 +3,9 @@
 
 use std::io::{Result, Seek, Write};
 
-/// An element type of .npy files.
-pub trait Element: Copy + Sync + Into<f64> {
-    /// NumPy's type descriptor, little-endian.
-    const DESCR: &'static str;
-    /// Writes the number, little-endian.
-    fn write(self, out: &mut impl Write) -> Result<()>;
-}
-
-impl Element for f32 {
-    const DESCR: &'static str = "<f4";
-    fn write(self, out: &mut impl Write) -> Result<()> {
-        out.write_all(&self.to_le_bytes())
-    }
-}
-
-impl Element for f64 {
-    const DESCR: &'static str = "<f8";
-    fn write(self, out: &mut impl Write) -> Result<()> {
-        out.write_all(&self.to_le_bytes())
-    }
-}
-
 /// A borrowed sparse matrix in CSR form.
 #[derive(Debug, Clone, Copy)]
-pub struct Csr<'a, T> {
+pub struct Csr<'a> {
     /// Number of columns.
     pub columns: usize,
     /// Where each row begins; rows + 1 numbers.
@@ -35,22 +13,22 @@ pub struct Csr<'a, T> {
     /// Column of each entry, ascending within a row.
     pub indices: &'a [u32],
     /// Each entry.
-    pub data: &'a [T],
+    pub data: &'a [f64],
 }
 
-impl<T> Csr<'_, T> {
+impl Csr<'_> {
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.indptr.len().saturating_sub(1)
     }
 
-    /// (row, column, place in `data`) of every entry, in order.
-    pub(super) fn entries(&self) -> impl Iterator<Item = (usize, u32, usize)> + '_ {
+    /// (row, column, value) of every entry, in order.
+    pub(super) fn entries(&self) -> impl Iterator<Item = (usize, u32, f64)> + '_ {
         self.indptr
             .windows(2)
             .enumerate()
             .flat_map(|(i, w)| (w[0]..w[1]).map(move |at| (i, at)))
-            .filter_map(|(i, at)| self.indices.get(at).map(|j| (i, *j, at)))
+            .filter_map(|(i, at)| Some((i, *self.indices.get(at)?, *self.data.get(at)?)))
     }
 }
 
@@ -73,13 +51,13 @@ fn header(out: &mut impl Write, descr: &str, shape: &[usize]) -> Result<()> {
 }
 
 /// A dense array, row-major.
-pub fn npy<T: Element>(out: &mut impl Write, values: &[T], shape: &[usize]) -> Result<()> {
-    header(out, T::DESCR, shape)?;
-    values.iter().try_for_each(|x| x.write(out))
+pub fn npy(out: &mut impl Write, values: &[f64], shape: &[usize]) -> Result<()> {
+    header(out, "<f8", shape)?;
+    values.iter().try_for_each(|x| out.write_all(&x.to_le_bytes()))
 }
 
 /// A sparse matrix as `scipy.sparse.load_npz` reads it.
-pub fn csr_npz<T: Element>(out: impl Write + Seek, matrix: &Csr<'_, T>) -> Result<()> {
+pub fn csr_npz(out: impl Write + Seek, matrix: &Csr<'_>) -> Result<()> {
     let mut zip = zip::ZipWriter::new(out);
     // Level 1: the indices of a kernel compress well at any level, and higher levels are much slower.
     let options = zip::write::SimpleFileOptions::default()
@@ -111,12 +89,11 @@ pub fn csr_npz<T: Element>(out: impl Write + Seek, matrix: &Csr<'_, T>) -> Resul
 }
 
 /// A symmetric sparse matrix in Matrix Market form: the lower triangle, rows and columns from 1.
-pub fn csr_mtx<T: Element>(out: &mut impl Write, matrix: &Csr<'_, T>) -> Result<()> {
+pub fn csr_mtx(out: &mut impl Write, matrix: &Csr<'_>) -> Result<()> {
     let lower = || matrix.entries().filter(|(i, j, _)| *j as usize <= *i);
     writeln!(out, "%%MatrixMarket matrix coordinate real symmetric")?;
     writeln!(out, "{} {} {}", matrix.rows(), matrix.columns, lower().count())?;
-    for (i, j, at) in lower() {
-        let s: f64 = matrix.data.get(at).copied().map_or(0.0, Into::into);
+    for (i, j, s) in lower() {
         writeln!(out, "{} {} {s}", i + 1, j + 1)?;
     }
     Ok(())

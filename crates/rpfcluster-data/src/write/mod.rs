@@ -20,7 +20,7 @@ use rpfcluster::atomic_file;
 use crate::error::{Result, file};
 
 pub use column::append_column;
-pub use matrix::{Csr, Element, csr_mtx, csr_npz, npy};
+pub use matrix::{Csr, csr_mtx, csr_npz, npy};
 pub use text::{labels_csv, numbers_csv};
 
 #[cfg(feature = "parquet")]
@@ -28,7 +28,7 @@ pub use parquet::csr_parquet;
 
 /// Returns an error: this build does not write Parquet.
 #[cfg(not(feature = "parquet"))]
-pub fn csr_parquet<T: Element>(_: impl Write + Send, _: &Csr<'_, T>) -> std::io::Result<()> {
+pub fn csr_parquet(_: impl Write + Send, _: &Csr<'_>) -> std::io::Result<()> {
     Err(std::io::Error::other("this build does not write Parquet; build with the cargo feature `parquet`"))
 }
 

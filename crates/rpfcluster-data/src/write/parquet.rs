@@ -10,13 +10,13 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
 
-use super::matrix::{Csr, Element};
+use super::matrix::Csr;
 
 /// Entries per row group, the default of Arrow's writers; no more are held in memory.
 const GROUP: usize = 1 << 20;
 
 /// Writes every stored entry.
-pub fn csr_parquet<T: Element>(out: impl Write + Send, matrix: &Csr<'_, T>) -> Result<()> {
+pub fn csr_parquet(out: impl Write + Send, matrix: &Csr<'_>) -> Result<()> {
     let compression = Compression::ZSTD(ZstdLevel::try_new(1).map_err(Error::other)?);
     let properties = WriterProperties::builder().set_compression(compression).build();
     let schema = schema().map_err(Error::other)?;
@@ -25,10 +25,10 @@ pub fn csr_parquet<T: Element>(out: impl Write + Send, matrix: &Csr<'_, T>) -> R
     let mut entries = matrix.entries().peekable();
     while entries.peek().is_some() {
         let (mut rows, mut columns, mut values) = (Vec::new(), Vec::new(), Vec::new());
-        for (i, j, at) in entries.by_ref().take(GROUP) {
+        for (i, j, s) in entries.by_ref().take(GROUP) {
             rows.push(i as u32 as i32);
             columns.push(j as i32);
-            values.push(matrix.data.get(at).copied().map_or(0.0, Into::into));
+            values.push(s);
         }
         write_group(&mut file, &rows, &columns, &values).map_err(Error::other)?;
     }

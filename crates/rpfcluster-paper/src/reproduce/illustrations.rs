@@ -141,7 +141,7 @@ impl Illustrations {
 }
 
 fn iris_example() -> Result<IrisExample> {
-    let table = rpfcluster_data::iris()?;
+    let (table, _) = rpfcluster_data::iris()?;
     let data = table.values.to_f64().into_owned();
     let (n, d) = (table.n, table.d());
     let labels = table.labels.unwrap_or_default();

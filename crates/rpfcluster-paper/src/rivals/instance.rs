@@ -17,14 +17,6 @@ use super::squared_distance;
 /// on its features than there are clusters.
 const DRAWS: usize = 50;
 
-/// k-means on one feature subset.
-struct FeatureSubset {
-    features: Vec<usize>,
-    kappa: f64,
-    centers: Vec<f64>,
-    labels: Vec<u32>,
-}
-
 /// A feature subset and the k-means clustering on it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Instance {
@@ -80,7 +72,7 @@ impl ClusterForests {
         features: Vec<usize>,
         seed: u64,
         observer: &dyn Observer,
-    ) -> Result<Option<FeatureSubset>> {
+    ) -> Result<Option<Instance>> {
         let part = columns_of(rows, d, &features);
         let kmeans = KMeans {
             k: self.k,
@@ -92,7 +84,8 @@ impl ClusterForests {
         match kmeans.fit(&part, features.len(), &Quiet(observer)) {
             Ok(fit) => {
                 let kappa = kappa(&part, features.len(), &fit.labels, &fit.centers);
-                let found = FeatureSubset { features, kappa, centers: fit.centers, labels: fit.labels };
+                let (centers, labels) = (fit.centers, fit.labels);
+                let found = Instance { features, kappas: vec![kappa], centers, labels };
                 Ok(kappa.is_finite().then_some(found))
             }
             Err(Error::TooManyClusters { .. }) => Ok(None),
@@ -126,7 +119,7 @@ impl ClusterForests {
         let Some(mut best) = start else {
             return Err(Error::TooManyClusters { k: self.k, distinct: 1 });
         };
-        let mut kappas = vec![best.kappa];
+        let mut kappas = best.kappas.clone();
         let mut failures = 0;
         while failures < self.patience {
             check(observer)?;
@@ -134,26 +127,26 @@ impl ClusterForests {
             if rest.is_empty() {
                 break;
             }
-            let mut winner: Option<FeatureSubset> = None;
+            let mut winner: Option<Instance> = None;
             for _ in 0..self.candidates {
                 let mut features = best.features.clone();
                 features.extend(draw(&rest, self.step_features, &mut stream));
-                let least = winner.as_ref().map_or(best.kappa, |w| w.kappa);
+                let least = winner.as_ref().unwrap_or(&best).kappas[0];
                 winner = self
                     .candidate(rows, d, features, stream.bits(), observer)?
-                    .filter(|c| c.kappa < least)
+                    .filter(|c| c.kappas[0] < least)
                     .or(winner);
             }
             match winner {
                 Some(winner) => {
-                    kappas.push(winner.kappa);
+                    kappas.push(winner.kappas[0]);
                     best = winner;
                     failures = 0;
                 }
                 None => failures += 1,
             }
         }
-        Ok(Instance { features: best.features, kappas, centers: best.centers, labels: best.labels })
+        Ok(Instance { kappas, ..best })
     }
 }
 

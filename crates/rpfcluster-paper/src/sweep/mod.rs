@@ -26,7 +26,7 @@ use rpfcluster::{Error, Result};
 
 use crate::parameter;
 use rpfcluster::LeafMatrix;
-use rpfcluster::metrics::Scores;
+use rpfcluster::metrics::{Scores, cluster_sizes};
 use rpfcluster::observe::{Observer, Quiet, Stage, StageGuard, check};
 use rpfcluster::spectral::{Method, ncut_value};
 
@@ -76,7 +76,7 @@ pub struct Sweep {
     pub tolerance: f64,
     /// Largest number of matrix products of the eigensolver in one setting.
     pub max_iterations: usize,
-    /// Thresholds that could keep more pairs than this, by the bound n · leaf size / beta1, are left out.
+    /// Thresholds that could keep more pairs than this, by [`Sweep::pair_bound`], are left out.
     pub most_pairs: usize,
     /// Solve about eighteen bandwidths of the range, then bisect between two of them where their labels differ in more
     /// than one row in 500; the others reuse the labels of a neighbour. Bandwidths below the first whose eigenvectors
@@ -170,6 +170,7 @@ impl SweepResult {
 }
 
 /// One solved setting, before equal partitions are merged.
+#[derive(Clone)]
 struct Solved {
     /// Index of the threshold among those that are solved.
     threshold: usize,
@@ -271,12 +272,16 @@ impl Sweep {
         Ok(paths?.into_iter().flatten().collect())
     }
 
+    /// The most pairs that a threshold can keep: n · leaf size / beta1.
+    pub fn pair_bound(leaves: &LeafMatrix, beta1: f64) -> f64 {
+        let n = leaves.n() as f64;
+        n * n.min(leaves.mean_leaf() / beta1.max(1.0 / leaves.trees() as f64))
+    }
+
     /// The thresholds within [`Sweep::most_pairs`], and those left out. The largest always stays.
-    fn affordable(&self, leaves: &LeafMatrix) -> (Vec<f64>, Vec<f64>) {
-        let (n, leaf) = (leaves.n() as f64, leaves.mean_leaf());
-        let largest = self.beta1.iter().copied().fold(0.0, f64::max);
-        let bound = |beta1: f64| n * n.min(leaf / beta1.max(1.0 / leaves.trees() as f64));
-        self.beta1.iter().partition(|b| **b == largest || bound(**b) <= self.most_pairs as f64)
+    pub fn affordable(&self, leaves: &LeafMatrix) -> (Vec<f64>, Vec<f64>) {
+        let (largest, most) = (self.beta1.iter().copied().fold(0.0, f64::max), self.most_pairs as f64);
+        self.beta1.iter().partition(|b| **b == largest || Self::pair_bound(leaves, **b) <= most)
     }
 
     /// Merges equal partitions, scores each once, and selects.
@@ -303,8 +308,7 @@ impl Sweep {
                     continue;
                 }
             };
-            let mut sizes = vec![0; self.k];
-            labels.iter().for_each(|l| sizes[*l as usize] += 1);
+            let sizes = cluster_sizes(&labels, self.k);
             let fresh = known.len();
             let partition = *known.entry(labels).or_insert(fresh);
             entries.push(GridEntry {

@@ -53,20 +53,6 @@ fn agree(one: &[Solved], other: &[Solved]) -> bool {
     })
 }
 
-/// The settings of one solved bandwidth, reused at bandwidth number `bandwidth`.
-fn reused(from: &[Solved], bandwidth: usize) -> Vec<Solved> {
-    let again = |old: &Solved| Solved {
-        threshold: old.threshold,
-        bandwidth,
-        method: old.method,
-        labels: old.labels.clone(),
-        eigengap: old.eigengap,
-        converged: old.converged,
-        reused: true,
-    };
-    from.iter().map(again).collect()
-}
-
 /// The affinity of one threshold at a changing bandwidth, and what is solved so far.
 pub(super) struct BandwidthPath<'a> {
     sweep: &'a Sweep,
@@ -147,7 +133,8 @@ impl<'a> BandwidthPath<'a> {
     fn reuse(&mut self, from: usize, to: std::ops::Range<usize>) {
         self.observer.advance(Stage::Tune, to.len() as u64);
         for at in to {
-            self.found[at] = reused(&self.found[from], at);
+            let again = |old: &Solved| Solved { bandwidth: at, reused: true, ..old.clone() };
+            self.found[at] = self.found[from].iter().map(again).collect();
         }
     }
 

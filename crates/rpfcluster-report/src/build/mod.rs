@@ -18,7 +18,7 @@ mod summary;
 use std::borrow::Cow;
 
 use rpfcluster::Observer;
-use rpfcluster::metrics::{Contingency, Scores};
+use rpfcluster::metrics::Scores;
 use rpfcluster::spectral::{self, EmbedOptions, Embedding};
 
 use crate::clustering::Clustering;
@@ -168,7 +168,7 @@ fn heat(clustering: &Clustering, shown: &[usize]) -> Heat {
 
 fn agreement(subject: &Subject<'_>) -> Result<Option<Agreement>> {
     let Some(classes) = subject.classes else { return Ok(None) };
-    let scores = Scores::of(&Contingency::new(subject.clustering.labels(), classes.codes)?)?;
+    let scores = Scores::new(subject.clustering.labels(), classes.codes)?;
     let (codes, names) = few_classes(subject).unwrap_or_default();
     let mut counts = vec![vec![0; names.len()]; subject.clustering.k()];
     for (&label, &class) in subject.clustering.labels().iter().zip(&codes) {

@@ -1,14 +1,13 @@
 //! `linear`: the rpf-kernel S = Z Zᵀ / T itself, factored. A product with a vector costs O(n T); only the leaf ids are
 //! stored.
 //!
-//! Its connected components are found by union-find over the leaves (Galler and Fischer 1964) with path halving (Tarjan
-//! and van Leeuwen 1984), tree by tree until all points are connected.
+//! Its connected components are found by union-find over the leaves, tree by tree until all points are connected.
 
 use std::sync::Arc;
 
 use super::{Affinity, SimilarityOperator, Submatrix};
 use crate::error::Result;
-use crate::graph::Components;
+use crate::graph::{Components, find_root};
 use crate::kernel::LeafMatrix;
 use crate::observe::{Observer, check};
 
@@ -77,9 +76,9 @@ impl LeafMatrix {
                     [first, rest @ ..] => (*first, rest),
                     [] => continue,
                 };
-                let mut root = find(&mut parent, first);
+                let mut root = find_root(&mut parent, first);
                 for &other in rest {
-                    let other = find(&mut parent, other);
+                    let other = find_root(&mut parent, other);
                     if other != root {
                         // The lower number is the root: the result does not depend on the order of unions.
                         let (low, high) = (root.min(other), root.max(other));
@@ -93,28 +92,7 @@ impl LeafMatrix {
                 }
             }
         }
-        let mut number = vec![u32::MAX; self.n()];
-        let mut sizes = Vec::new();
-        let of = (0..self.n() as u32)
-            .map(|i| {
-                let root = find(&mut parent, i) as usize;
-                if number[root] == u32::MAX {
-                    number[root] = sizes.len() as u32;
-                    sizes.push(0);
-                }
-                sizes[number[root] as usize] += 1;
-                number[root]
-            })
-            .collect();
-        Ok(Components { of, sizes })
+        let roots = (0..self.n() as u32).map(|i| find_root(&mut parent, i) as usize);
+        Ok(Components::numbered(roots, self.n()))
     }
-}
-
-fn find(parent: &mut [u32], mut i: u32) -> u32 {
-    while parent[i as usize] != i {
-        // Path halving.
-        parent[i as usize] = parent[parent[i as usize] as usize];
-        i = parent[i as usize];
-    }
-    i
 }

@@ -77,15 +77,69 @@ impl SimilarityOperator for Submatrix<'_> {
         self.whole.constant()
     }
 
-    /// The bound of the whole. It holds for the submatrix where it is 0, since a principal submatrix of a positive
-    /// semi-definite matrix is positive semi-definite, and where it is -1. A bound in between need not hold, because
-    /// the degrees of the submatrix are smaller.
+    /// The bound c of the whole where it is not negative: `A - c D` is positive semi-definite, hence also its principal
+    /// submatrix, even with the smaller degrees there. With these a negative bound need not hold: -1 then.
     fn lower_bound(&self, observer: &dyn Observer) -> Result<f64> {
-        self.whole.lower_bound(observer)
+        let whole = self.whole.lower_bound(observer)?;
+        Ok(if whole >= 0.0 { whole } else { -1.0 })
     }
 
     fn submatrix(&self, rows: &[u32], _observer: &dyn Observer) -> Result<Affinity<'_>> {
         let rows: Vec<u32> = rows.iter().map(|r| self.rows[*r as usize]).collect();
         Ok(Affinity::operator(Submatrix { whole: self.whole, rows }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observe::Silent;
+
+    /// Three points, each pair of similarity 1: the normalised matrix has the eigenvalues 1, -1/2 and -1/2.
+    struct Triangle;
+
+    impl SimilarityOperator for Triangle {
+        fn n(&self) -> usize {
+            3
+        }
+
+        fn degrees(&self, _observer: &dyn Observer) -> Result<Vec<f64>> {
+            Ok(vec![2.0; 3])
+        }
+
+        fn apply(&self, x: &[f64], y: &mut [f64], b: usize, _observer: &dyn Observer) -> Result<()> {
+            for (i, y) in y.iter_mut().enumerate() {
+                *y = x[(i + b) % x.len()] + x[(i + 2 * b) % x.len()];
+            }
+            Ok(())
+        }
+
+        fn column(&self, j: usize, out: &mut [f64], _observer: &dyn Observer) -> Result<()> {
+            out.fill(1.0);
+            out[j] = 0.0;
+            Ok(())
+        }
+
+        fn components(&self, _observer: &dyn Observer) -> Result<Option<Components>> {
+            Ok(None)
+        }
+
+        fn lower_bound(&self, _observer: &dyn Observer) -> Result<f64> {
+            Ok(-0.5)
+        }
+
+        fn submatrix(&self, rows: &[u32], _observer: &dyn Observer) -> Result<Affinity<'_>> {
+            Ok(Affinity::operator(Submatrix::new(self, rows)))
+        }
+    }
+
+    #[test]
+    fn negative_bound_of_a_triangle_is_not_that_of_its_edge() {
+        let edge = Submatrix::new(&Triangle, &[0, 2]);
+        let mut product = [0.0; 2];
+        edge.apply(&[1.0, -1.0], &mut product, 1, &Silent).unwrap();
+        assert_eq!(edge.degrees(&Silent).unwrap(), [1.0, 1.0]);
+        assert_eq!(product, [-1.0, 1.0], "an eigenvector with eigenvalue -1");
+        assert_eq!(edge.lower_bound(&Silent).unwrap(), -1.0);
     }
 }

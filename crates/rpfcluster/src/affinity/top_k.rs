@@ -1,8 +1,8 @@
 //! `top-k`: the symmetric k-nearest-neighbour graph of the kernel, weighted by a power of the fraction of trees in
 //! which two points share a leaf.
 //!
-//! Two points have an edge when either is among the k nearest neighbours of the other (union). The same graph takes
-//! another power without a new search. O(n k log n) time, at most 2 n k stored pairs.
+//! Two points have an edge when either is among the k nearest neighbours of the other (union). The same neighbour lists
+//! serve every power. O(n k log n) time, at most 2 n k stored pairs.
 
 use super::transform::powers;
 use crate::error::Result;
@@ -63,15 +63,5 @@ impl SparseAffinity {
         counts.shrink_to_fit();
         let weights = Weights::Table { counts, table };
         Ok(SparseAffinity::checked(0.0, indptr, indices, weights, observer)?.into_neighbor_graph())
-    }
-
-    /// The same graph with another power.
-    pub fn at_power(self, power: f64) -> Result<Self> {
-        let trees = match self.weights() {
-            Weights::Table { table, .. } => table.len() - 1,
-            Weights::Values(_) => 0,
-        };
-        let constant = self.constant();
-        Ok(self.with_table(constant, powers(power, trees)?)?.into_neighbor_graph())
     }
 }

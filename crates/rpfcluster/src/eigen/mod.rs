@@ -208,9 +208,8 @@ pub fn embed<'a>(
         return Err(Error::TooManyClusters { k: params.k, distinct: n });
     }
     let stage = StageGuard::begin(observer, Stage::Spectral, params.max_iterations as u64);
-    let embedding = per_component::embed(&affinity, params, options, observer);
+    let mut embedding = per_component::embed(&affinity, params, options, observer)?;
     drop(stage);
-    let mut embedding = embedding?;
     fix_signs(&mut embedding.vectors, params.k);
     Ok(embedding)
 }

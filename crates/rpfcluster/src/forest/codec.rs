@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::tree::{Cuts, Tree};
 use super::{Forest, ForestParams};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, damaged};
 use crate::model_file::{Container, Piece, Sections, read};
 use crate::observe::{Observer, Silent, check};
 use crate::points::Precision;
@@ -69,7 +69,6 @@ impl Forest {
 
     /// Reads the forest of a model file.
     pub fn from_container(file: &Container<'_>, observer: &dyn Observer) -> Result<Self> {
-        let damaged = |problem: String| Error::Model { problem: format!("is damaged: {problem}") };
         let head: ForestHead = serde_json::from_slice(file.section("forest")?)
             .map_err(|e| damaged(format!("section forest: {e}")))?;
         let inner = file.u32s("inner")?;
@@ -93,7 +92,7 @@ impl Forest {
             && head.n > 0
             && head.d > 0;
         if !fits {
-            return Err(damaged("its sections do not fit each other".into()));
+            return Err(damaged("its sections do not fit each other"));
         }
         let mut forest = Forest {
             params: head.params,
@@ -123,7 +122,7 @@ impl Forest {
         for draw in file.u32s("draws")?.chunks(3) {
             match (draw, draw.first().and_then(|&t| forest.trees.get_mut(t as usize))) {
                 (&[_, node, draw], Some(tree)) => tree.draws.push((node, draw)),
-                _ => return Err(damaged("section draws names a tree that does not exist".into())),
+                _ => return Err(damaged("section draws names a tree that does not exist")),
             }
         }
         forest.check(observer)?;

@@ -30,7 +30,7 @@ pub use params::{Direction, ForestParams, Split};
 pub(crate) use quantized::grid::MAX_COLUMNS as QUANTIZED_COLUMNS;
 pub(crate) use tree::Tree;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, damaged};
 use crate::observe::{Observed, Observer, Stage, StageGuard, check};
 use crate::points::{AnyPoints, Points, Precision, Real, check_shape};
 use projection::fixed_order::{self, RowStorage};
@@ -238,9 +238,8 @@ impl Forest {
 
     /// Validates the arrays of a forest that was read from a model file.
     pub fn check(&self, observer: &dyn Observer) -> Result<()> {
-        let damaged = |problem: String| Error::Model { problem: format!("is damaged: {problem}") };
-        self.params.validate().map_err(|e| damaged(e.to_string()))?;
-        check_shape(self.n, self.d).map_err(|e| damaged(e.to_string()))?;
+        self.params.validate().map_err(damaged)?;
+        check_shape(self.n, self.d).map_err(damaged)?;
         if !split::EXPONENTS.contains(&self.exponent) {
             return Err(damaged(format!("directions are scaled by two to the power {}", self.exponent)));
         }

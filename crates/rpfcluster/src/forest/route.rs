@@ -89,7 +89,10 @@ pub(crate) fn route_tree<R: Real>(
         && kept <= MAX_KEPT
         && tree.right.len() <= NODES_PER_ROW * leaves.len()
     {
-        quantize_tree(tree, quantized, &mut source, scratch);
+        scratch.nodes.clear();
+        for_each_inner(tree, &mut source, &mut scratch.direction, |node, direction| {
+            scratch.nodes.push(quantized, direction, tree.cuts.get(node as usize));
+        });
         // The ids and the quantized rows of a block stay in the cache.
         let block = (ROWS_PER_LEAF * tree.leaves()).clamp(1 << 14, 1 << 16);
         for (number, leaves) in leaves.chunks_mut(block).enumerate() {
@@ -105,7 +108,9 @@ pub(crate) fn route_tree<R: Real>(
     }
     scratch.kept.clear();
     if leaves.len() > block_rows && kept <= MAX_KEPT {
-        keep_directions(tree, &mut source, scratch);
+        for_each_inner(tree, &mut source, &mut scratch.direction, |_, direction| {
+            scratch.kept.extend_from_slice(direction);
+        });
     }
     for (block, leaves) in leaves.chunks_mut(block_rows).enumerate() {
         check(observer)?;
@@ -116,26 +121,6 @@ pub(crate) fn route_tree<R: Real>(
         route_block(tree, d, &mut source, scratch, first, leaves);
     }
     Ok(())
-}
-
-/// Quantizes all inner nodes of a tree.
-fn quantize_tree<R: Real>(
-    tree: &Tree,
-    quantized: &QuantizedRows,
-    source: &mut DirectionSource,
-    scratch: &mut RouteScratch<R>,
-) {
-    scratch.nodes.clear();
-    for_each_inner(tree, source, &mut scratch.direction, |node, direction| {
-        scratch.nodes.push(quantized, direction, tree.cuts.get(node as usize));
-    });
-}
-
-/// Draws all directions of a tree.
-fn keep_directions<R: Real>(tree: &Tree, source: &mut DirectionSource, scratch: &mut RouteScratch<R>) {
-    for_each_inner(tree, source, &mut scratch.direction, |_, direction| {
-        scratch.kept.extend_from_slice(direction);
-    });
 }
 
 /// Calls `visit` with every inner node and its direction, in pre-order.

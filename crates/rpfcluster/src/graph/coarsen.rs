@@ -12,7 +12,7 @@
 use rayon::prelude::*;
 
 use super::csr::{CANCEL_CHECK_ROWS, CHUNK_ROWS};
-use super::{SparseAffinity, Weights};
+use super::{SparseAffinity, Weights, find_root};
 use crate::error::Result;
 use crate::observe::{Observer, check};
 use crate::random::mix;
@@ -188,22 +188,15 @@ struct CoarseRows {
 
 /// The connected components of the edges from each point to `neighbor[point]`, by union-find.
 fn connected_by(neighbor: &[u32]) -> Aggregates {
-    fn root(parent: &mut [u32], mut i: u32) -> u32 {
-        while parent[i as usize] != i {
-            parent[i as usize] = parent[parent[i as usize] as usize];
-            i = parent[i as usize];
-        }
-        i
-    }
     let mut parent: Vec<u32> = (0..neighbor.len() as u32).collect();
     for (i, j) in (0..).zip(neighbor) {
-        let (a, b) = (root(&mut parent, i), root(&mut parent, *j));
+        let (a, b) = (find_root(&mut parent, i), find_root(&mut parent, *j));
         parent[a.max(b) as usize] = a.min(b);
     }
     let mut count = 0;
     let mut of = vec![0u32; neighbor.len()];
     for i in 0..neighbor.len() as u32 {
-        let root = root(&mut parent, i);
+        let root = find_root(&mut parent, i);
         // The root is the first point of its aggregate.
         of[i as usize] = if root == i {
             count += 1;

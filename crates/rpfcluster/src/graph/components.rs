@@ -1,5 +1,5 @@
 //! Connected components of a graph by depth-first search, O(n + edges), and their merging when there are more
-//! components than clusters: by single linkage, or into the largest one.
+//! components than clusters: by single linkage, or into the largest one. [`find_root`] serves searches by union-find.
 //!
 //! The spectrum of a disconnected graph is the union of the spectra of its components, with eigenvalue 1 once for each
 //! (von Luxburg 2007, Proposition 4). The spectral step therefore separates the components before it calls an
@@ -119,13 +119,15 @@ impl Components {
 
     /// Component `c` becomes part of `group_of[c]`; the groups are numbered by first appearance.
     fn renumbered(&self, group_of: &[usize]) -> Components {
-        let mut number = vec![u32::MAX; group_of.len()];
+        Components::numbered(self.of.iter().map(|c| group_of[*c as usize]), group_of.len())
+    }
+
+    /// The components that are given groups of points, each a number below `bound`; numbered by first appearance.
+    pub(crate) fn numbered(groups: impl Iterator<Item = usize>, bound: usize) -> Components {
+        let mut number = vec![u32::MAX; bound];
         let mut sizes = Vec::new();
-        let of = self
-            .of
-            .iter()
-            .map(|component| {
-                let group = group_of[*component as usize];
+        let of = groups
+            .map(|group| {
                 if number[group] == u32::MAX {
                     number[group] = sizes.len() as u32;
                     sizes.push(0);
@@ -136,4 +138,14 @@ impl Components {
             .collect();
         Components { of, sizes }
     }
+}
+
+/// The root of `i` in a union-find forest (Galler and Fischer 1964), with path halving (Tarjan and van Leeuwen 1984).
+#[inline]
+pub(crate) fn find_root(parent: &mut [u32], mut i: u32) -> u32 {
+    while parent[i as usize] != i {
+        parent[i as usize] = parent[parent[i as usize] as usize];
+        i = parent[i as usize];
+    }
+    i
 }

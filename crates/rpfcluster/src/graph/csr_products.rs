@@ -156,7 +156,7 @@ impl SparseAffinity {
     }
 
     /// Adds E x to the columns `offset..offset + B` of `y`, the rows from `first` on; a row of `x` and `y` has `stride`
-    /// columns.
+    /// columns. Returns B.
     #[inline(always)]
     fn add_columns<const B: usize>(
         &self,
@@ -166,7 +166,7 @@ impl SparseAffinity {
         y: &mut [f64],
         stride: usize,
         offset: usize,
-    ) {
+    ) -> usize {
         for (row, out) in y.chunks_exact_mut(stride).enumerate() {
             let mut sum = [0.0; B];
             for e in self.indptr[first + row]..self.indptr[first + row + 1] {
@@ -182,6 +182,7 @@ impl SparseAffinity {
                 *o += s;
             }
         }
+        B
     }
 
     /// Adds E x to the rows from `first` on, in tiles of columns whose sums stay in registers.
@@ -197,42 +198,15 @@ impl SparseAffinity {
         let mut offset = 0;
         while offset < b {
             offset += match b - offset {
-                1 => {
-                    self.add_columns::<1>(weight, first, x, y, b, offset);
-                    1
-                }
-                2 => {
-                    self.add_columns::<2>(weight, first, x, y, b, offset);
-                    2
-                }
-                3 => {
-                    self.add_columns::<3>(weight, first, x, y, b, offset);
-                    3
-                }
-                4..=5 => {
-                    self.add_columns::<4>(weight, first, x, y, b, offset);
-                    4
-                }
-                6..=7 => {
-                    self.add_columns::<6>(weight, first, x, y, b, offset);
-                    6
-                }
-                8..=9 => {
-                    self.add_columns::<8>(weight, first, x, y, b, offset);
-                    8
-                }
-                10..=11 => {
-                    self.add_columns::<10>(weight, first, x, y, b, offset);
-                    10
-                }
-                12..=15 => {
-                    self.add_columns::<12>(weight, first, x, y, b, offset);
-                    12
-                }
-                _ => {
-                    self.add_columns::<16>(weight, first, x, y, b, offset);
-                    16
-                }
+                1 => self.add_columns::<1>(weight, first, x, y, b, offset),
+                2 => self.add_columns::<2>(weight, first, x, y, b, offset),
+                3 => self.add_columns::<3>(weight, first, x, y, b, offset),
+                4..=5 => self.add_columns::<4>(weight, first, x, y, b, offset),
+                6..=7 => self.add_columns::<6>(weight, first, x, y, b, offset),
+                8..=9 => self.add_columns::<8>(weight, first, x, y, b, offset),
+                10..=11 => self.add_columns::<10>(weight, first, x, y, b, offset),
+                12..=15 => self.add_columns::<12>(weight, first, x, y, b, offset),
+                _ => self.add_columns::<16>(weight, first, x, y, b, offset),
             };
         }
     }

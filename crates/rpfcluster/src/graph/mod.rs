@@ -10,6 +10,7 @@ mod smoother;
 pub(crate) use cluster_weights::ClusterWeights;
 pub(crate) use coarsen::Aggregation;
 pub use components::Components;
+pub(crate) use components::find_root;
 pub(crate) use csr::{CANCEL_CHECK_ROWS, check_rows};
 pub use csr::{SparseAffinity, Weights};
 pub(crate) use smoother::ChebyshevStep;

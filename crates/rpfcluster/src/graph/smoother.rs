@@ -59,26 +59,15 @@ impl SparseAffinity {
         let mut offset = 0;
         while offset < step.b {
             offset += match step.b - offset {
-                16.. => {
-                    self.step_columns::<16>(weight, step, first, offset, rows);
-                    16
-                }
-                8.. => {
-                    self.step_columns::<8>(weight, step, first, offset, rows);
-                    8
-                }
-                4.. => {
-                    self.step_columns::<4>(weight, step, first, offset, rows);
-                    4
-                }
-                _ => {
-                    self.step_columns::<1>(weight, step, first, offset, rows);
-                    1
-                }
+                16.. => self.step_columns::<16>(weight, step, first, offset, rows),
+                8.. => self.step_columns::<8>(weight, step, first, offset, rows),
+                4.. => self.step_columns::<4>(weight, step, first, offset, rows),
+                _ => self.step_columns::<1>(weight, step, first, offset, rows),
             };
         }
     }
 
+    /// The step in the columns `offset..offset + B`. Returns B.
     #[inline(always)]
     fn step_columns<const B: usize>(
         &self,
@@ -87,7 +76,7 @@ impl SparseAffinity {
         first: usize,
         offset: usize,
         rows: &mut [f32],
-    ) {
+    ) -> usize {
         for (i, row) in (first..).zip(rows.chunks_exact_mut(step.b)) {
             let mut sum = [0.0f32; B];
             for e in self.indptr[i]..self.indptr[i + 1] {
@@ -107,6 +96,7 @@ impl SparseAffinity {
                 *previous = own[j] + step.alpha * (own[j] - *previous) + step.beta * residual;
             }
         }
+        B
     }
 }
 

@@ -60,7 +60,12 @@ impl TreeLeaves {
 impl Forest {
     /// The leaves of the grown trees.
     pub fn leaves(&self) -> LeafMatrix {
-        LeafMatrix::as_grown(self)
+        let leaves = self
+            .trees
+            .iter()
+            .map(|t| TreeLeaves { starts: t.starts.clone(), members: t.members.clone(), merged_into: None })
+            .collect();
+        LeafMatrix::from_trees(self.n, leaves, 0)
     }
 
     /// The leaves of the forest grown with a larger `min_node`, by merging the leaves of this one.
@@ -100,15 +105,6 @@ pub struct LeafMatrix {
 }
 
 impl LeafMatrix {
-    fn as_grown(forest: &Forest) -> Self {
-        let leaves = forest
-            .trees
-            .iter()
-            .map(|t| TreeLeaves { starts: t.starts.clone(), members: t.members.clone(), merged_into: None })
-            .collect();
-        Self::from_trees(forest.n, leaves, 0)
-    }
-
     fn merged(forest: &Forest, min_node: usize) -> Self {
         let leaves = forest
             .trees

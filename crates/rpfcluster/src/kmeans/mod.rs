@@ -49,8 +49,7 @@ impl Default for KMeans {
 /// The result of k-means.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KMeansFit {
-    /// The label of each row: the number of its center. [`KMeans::fit_from`], and [`KMeans::fit`] on up to 40,000 rows,
-    /// number the centers by first appearance.
+    /// The label of each row, numbered by first appearance.
     pub labels: Vec<u32>,
     /// The centers, k x d row-major, in the order of the labels.
     pub centers: Vec<f64>,
@@ -152,7 +151,9 @@ impl KMeans {
                 tried.truncate(CONTINUED);
                 let continued: Result<Vec<KMeansFit>> =
                     tried.into_iter().map(|fit| lloyd::run(rows, fit.centers, self, observer)).collect();
-                return Ok(best(continued?));
+                let mut fit = best(continued?);
+                fit.relabel(d);
+                return Ok(fit);
             }
         }
         Ok(best(self.restarts_on(rows, observer)?))
@@ -229,10 +230,8 @@ impl KMeansFit {
 
 /// The fit of smallest inertia (ties: the earlier one). `fits` is not empty.
 fn best(fits: Vec<KMeansFit>) -> KMeansFit {
-    let mut fits = fits.into_iter();
     let none = KMeansFit { labels: Vec::new(), centers: Vec::new(), inertia: f64::INFINITY, iterations: 0 };
-    let first = fits.next().unwrap_or(none);
-    fits.fold(first, |best, fit| if fit.inertia < best.inertia { fit } else { best })
+    fits.into_iter().min_by(|a, b| a.inertia.total_cmp(&b.inertia)).unwrap_or(none)
 }
 
 /// Renumbers labels 0, 1, 2, … by first appearance; returns the old label of each new one.
@@ -253,4 +252,18 @@ pub fn relabel_by_first_appearance(labels: &mut [u32]) -> Vec<u32> {
         *label = new;
     }
     old_labels
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sampled_fit_numbers_labels_and_centers_by_first_appearance() {
+        let (n, k) = (SAMPLED_ABOVE + 1, 16);
+        let data: Vec<f64> = (0..n).map(|i| (i % k) as f64).collect();
+        let fit = KMeans { k, ..KMeans::default() }.fit(&data, 1, &Silent).unwrap();
+        assert!(fit.labels.iter().zip(0..).all(|(label, i)| *label == i % k as u32));
+        assert_eq!(fit.centers, data[..k]);
+    }
 }

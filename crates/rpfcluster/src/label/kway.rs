@@ -12,17 +12,8 @@ pub(super) fn label(
     params: &SpectralParams,
     observer: &dyn Observer,
 ) -> Result<Vec<u32>> {
-    let stage = StageGuard::begin(observer, Stage::Label, (params.restarts * embedding.columns.len()) as u64);
-    let labels = label_components(embedding, params, observer);
-    drop(stage);
-    labels
-}
-
-fn label_components(
-    embedding: &Embedding,
-    params: &SpectralParams,
-    observer: &dyn Observer,
-) -> Result<Vec<u32>> {
+    let total = (params.restarts * embedding.columns.len()) as u64;
+    let _stage = StageGuard::begin(observer, Stage::Label, total);
     let mut labels = vec![0u32; embedding.n()];
     let mut rows: Vec<Vec<u32>> = vec![Vec::new(); embedding.columns.len()];
     for (i, component) in embedding.component_of.iter().enumerate() {
@@ -57,13 +48,7 @@ fn label_component(
         for (u, column) in unit.iter_mut().zip(columns) {
             *u = whole[*column];
         }
-        let length = unit.iter().map(|v| v * v).sum::<f64>().sqrt();
-        // A row of zeros has no direction and is not scaled.
-        if length > 0.0 {
-            for u in unit {
-                *u /= length;
-            }
-        }
+        to_unit(unit);
     }
     let kmeans = KMeans { k, restarts: params.restarts, seed: params.seed, ..KMeans::default() };
     match kmeans.fit(&data, k, observer) {
@@ -73,5 +58,13 @@ fn label_component(
             Err(Error::TooManyClusters { k: embedding.k(), distinct: embedding.k() - k + distinct })
         }
         Err(other) => Err(other),
+    }
+}
+
+/// Scales a row to unit length. A row of zeros has no direction and is not scaled.
+pub(crate) fn to_unit(row: &mut [f64]) {
+    let length = row.iter().fold(0.0, |s, v| s + v * v).sqrt();
+    if length > 0.0 {
+        row.iter_mut().for_each(|v| *v /= length);
     }
 }

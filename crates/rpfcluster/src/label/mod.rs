@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::observe::Observer;
 use crate::random::{Purpose, Stream};
 
+pub(crate) use kway::to_unit;
 pub use ncut::ncut_value;
 
 /// Eigenvalues at or below this count as zero: the affinity may have fewer distinct rows than clusters.

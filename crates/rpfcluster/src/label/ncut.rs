@@ -35,18 +35,7 @@ pub(super) fn label(
     params: &SpectralParams,
     observer: &dyn Observer,
 ) -> Result<Vec<u32>> {
-    let stage = StageGuard::begin(observer, Stage::Label, params.k as u64 - 1);
-    let labels = bipartition(affinity, embedding, params, observer);
-    drop(stage);
-    labels
-}
-
-fn bipartition(
-    affinity: &Affinity,
-    embedding: &Embedding,
-    params: &SpectralParams,
-    observer: &dyn Observer,
-) -> Result<Vec<u32>> {
+    let _stage = StageGuard::begin(observer, Stage::Label, params.k as u64 - 1);
     let mut own: Vec<Vec<u32>> = vec![Vec::new(); embedding.columns.len()];
     for (i, component) in embedding.component_of.iter().enumerate() {
         own[*component as usize].push(i as u32);
@@ -76,22 +65,16 @@ fn bipartition(
         };
         let Some(Bipartition { side, .. }) = parts[at].split.take() else { break };
         let whole = std::mem::take(&mut parts[at].rows);
-        let pick = |wanted: bool| -> Vec<u32> {
-            whole.iter().zip(&side).filter(|(_, s)| **s == wanted).map(|(r, _)| *r).collect()
-        };
         let last = parts.len() + 1 == params.k;
-        let mut made = Vec::with_capacity(2);
-        for rows in [pick(true), pick(false)] {
+        let pick = |wanted: bool| -> Result<CutPart> {
+            let rows = whole.iter().zip(&side).filter(|(_, s)| **s == wanted).map(|(r, _)| *r);
+            let rows: Vec<u32> = rows.collect();
             // The parts of the last cut are not split further.
             let split = if last { None } else { split(affinity, embedding, &rows, params, observer)? };
-            made.push(CutPart { rows, split });
-        }
-        if let Some(second) = made.pop() {
-            parts.push(second);
-        }
-        if let Some(first) = made.pop() {
-            parts[at] = first;
-        }
+            Ok(CutPart { rows, split })
+        };
+        parts[at] = pick(true)?;
+        parts.push(pick(false)?);
         observer.advance(Stage::Label, 1);
     }
     let mut labels = vec![0; embedding.n()];

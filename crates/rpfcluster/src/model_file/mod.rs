@@ -9,7 +9,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 
 use crate::atomic_file;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, damaged};
 use crate::observe::{Observer, check};
 
 /// First bytes of every model file.
@@ -34,8 +34,6 @@ pub enum Piece<'a> {
     /// As they are.
     Bytes(&'a [u8]),
     /// Little-endian.
-    U16(&'a [u16]),
-    /// Little-endian.
     U32(&'a [u32]),
     /// Little-endian.
     F32(&'a [f32]),
@@ -47,7 +45,6 @@ impl Piece<'_> {
     fn bytes(&self) -> usize {
         match self {
             Piece::Bytes(b) => b.len(),
-            Piece::U16(v) => v.len() * 2,
             Piece::U32(v) => v.len() * 4,
             Piece::F32(v) => v.len() * 4,
             Piece::F64(v) => v.len() * 8,
@@ -71,7 +68,6 @@ impl Piece<'_> {
         }
         match self {
             Piece::Bytes(b) => b.chunks(CHUNK).try_for_each(sink),
-            Piece::U16(v) => numbers(v, u16::to_le_bytes, sink),
             Piece::U32(v) => numbers(v, u32::to_le_bytes, sink),
             Piece::F32(v) => numbers(v, f32::to_le_bytes, sink),
             Piece::F64(v) => numbers(v, f64::to_le_bytes, sink),
@@ -207,7 +203,7 @@ fn tag(name: &str) -> [u8; 8] {
     tag
 }
 
-fn damaged(problem: impl Into<String>) -> Error {
+fn unreadable(problem: impl Into<String>) -> Error {
     Error::Model { problem: problem.into() }
 }
 
@@ -223,23 +219,23 @@ impl<'a> Container<'a> {
     pub fn parse(bytes: &'a [u8], observer: &dyn Observer) -> Result<Self> {
         let whole = |from: usize, length: usize| bytes.get(from..from.checked_add(length)?);
         if bytes.len() < 8 || bytes[..8] != MAGIC {
-            return Err(damaged("is not an rpf model file"));
+            return Err(unreadable("is not an rpf model file"));
         }
-        let cut = || damaged(format!("is cut short: only {} bytes are there", bytes.len()));
+        let cut = || unreadable(format!("is cut short: only {} bytes are there", bytes.len()));
         let header = whole(0, HEADER).ok_or_else(cut)?;
         let version = number(header, 8, 4);
         if version > u64::from(VERSION) || version == 0 {
-            return Err(damaged(format!(
+            return Err(unreadable(format!(
                 "has format version {version}, but this program reads versions 1 to {VERSION}; use a newer rpf"
             )));
         }
         let sections = number(header, 12, 4) as usize;
         let length = number(header, 16, 8);
         if (bytes.len() as u64) < length {
-            return Err(damaged(format!("is cut short: {} of {length} bytes are there", bytes.len())));
+            return Err(unreadable(format!("is cut short: {} of {length} bytes are there", bytes.len())));
         }
         if bytes.len() as u64 > length {
-            return Err(damaged(format!(
+            return Err(unreadable(format!(
                 "was altered: {} bytes follow its end",
                 bytes.len() as u64 - length
             )));
@@ -249,7 +245,7 @@ impl<'a> Container<'a> {
         crc.update(&header[..24]);
         crc.update(entries);
         if u64::from(crc.finalize()) != number(header, 24, 4) {
-            return Err(damaged("was altered: the checksum of its header does not fit"));
+            return Err(unreadable("was altered: the checksum of its header does not fit"));
         }
         let mut table = Vec::with_capacity(sections);
         for entry in entries.chunks_exact(ENTRY) {
@@ -263,7 +259,7 @@ impl<'a> Container<'a> {
                 crc.update(chunk);
             }
             if u64::from(crc.finalize()) != number(entry, 24, 4) {
-                return Err(damaged(format!(
+                return Err(unreadable(format!(
                     "was altered: the checksum of section {} does not fit",
                     shown(&name)
                 )));
@@ -286,13 +282,8 @@ impl<'a> Container<'a> {
     /// A section's bytes.
     pub fn section(&self, name: &str) -> Result<&'a [u8]> {
         let found = self.table.iter().find(|(n, ..)| *n == tag(name));
-        let &(_, from, length) = found.ok_or_else(|| damaged(format!("has no section {name}")))?;
+        let &(_, from, length) = found.ok_or_else(|| unreadable(format!("has no section {name}")))?;
         Ok(&self.bytes[from..from + length])
-    }
-
-    /// A section of numbers.
-    pub fn u16s(&self, name: &str) -> Result<Vec<u16>> {
-        self.numbers(name, u16::from_le_bytes)
     }
 
     /// A section of numbers.
@@ -313,7 +304,7 @@ impl<'a> Container<'a> {
     fn numbers<T, const W: usize>(&self, name: &str, decode: impl Fn([u8; W]) -> T) -> Result<Vec<T>> {
         let (numbers, rest) = self.section(name)?.as_chunks::<W>();
         if !rest.is_empty() {
-            return Err(damaged(format!("is damaged: section {name} ends within a number")));
+            return Err(damaged(format!("section {name} ends within a number")));
         }
         Ok(numbers.iter().map(|&bytes| decode(bytes)).collect())
     }

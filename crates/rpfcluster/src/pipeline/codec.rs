@@ -9,7 +9,7 @@ use super::Evidence;
 use super::fit::{Labelling, Seconds};
 use super::fitted::Fitted;
 use crate::eigen::{Embedding, Method, Solver};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, damaged};
 use crate::forest::Forest;
 use crate::model_file::{Container, Piece, Sections, read};
 use crate::observe::{Observer, Silent, check};
@@ -103,7 +103,6 @@ impl Fitted {
 
     /// Decodes a clustering from a checked container.
     pub fn from_container(file: &Container<'_>, observer: &dyn Observer) -> Result<Self> {
-        let damaged = |problem: String| Error::Model { problem: format!("is damaged: {problem}") };
         if !file.has("cluster") {
             return Err(Error::Model {
                 problem: "holds a forest but no clustering; make one with `rpf cluster --model`".into(),
@@ -133,7 +132,7 @@ impl Fitted {
             && embedding.degrees.len() == n
             && embedding.component_of.len() == n;
         if !fits {
-            return Err(damaged("its sections do not fit each other".into()));
+            return Err(damaged("its sections do not fit each other"));
         }
         check(observer)?;
         let leaves = Arc::new(forest.leaves_at(head.min_node)?);

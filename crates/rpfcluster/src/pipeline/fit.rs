@@ -116,12 +116,10 @@ pub(crate) fn spectral_labels(
     let embedding = embed_in_leaf_order(leaves, affinity, spectral, &options, observer)?;
     seconds.spectral += clock.elapsed().as_secs_f64();
     let clock = Instant::now();
-    let mut labels = label(affinity, &embedding, spectral, observer)?;
+    let labels = label(affinity, &embedding, spectral, observer)?;
     let refined = refine::refined(affinity, &labels, spectral, observer)?;
     let is_refined = refined.is_some();
-    if let Some(refined) = refined {
-        labels = refined;
-    }
+    let mut labels = refined.unwrap_or(labels);
     unite_equal_leaves(leaves, &mut labels, spectral.k, observer)?;
     seconds.label += clock.elapsed().as_secs_f64();
     Ok(Labelling { labels, embedding, refined: is_refined })

@@ -18,6 +18,7 @@ use crate::eigen::Embedding;
 use crate::error::Result;
 use crate::forest::LeafIds;
 use crate::kernel::LeafMatrix;
+use crate::label::to_unit;
 use crate::observe::{Observed, Observer};
 use crate::params::AffinityParams;
 use crate::points::{Points, Real};
@@ -88,10 +89,12 @@ impl PredictTables {
         best.1
     }
 
-    /// Extends the eigenvectors to one row, from its weights to some training rows on top of `constant` to all of them.
+    /// Extends the eigenvectors to one row, from some training rows and the numbers of leaves it shares with them.
+    /// `table` has the weight of each number, which is on top of `constant` to all training rows.
     fn extend_row(
         &self,
-        weights: impl Iterator<Item = (u32, f64)>,
+        (rows, counts): (&[u32], &[u16]),
+        table: &[f64],
         constant: f64,
         n: usize,
         out: &mut [f64],
@@ -101,7 +104,8 @@ impl PredictTables {
         for (o, total) in out.iter_mut().zip(&self.totals) {
             *o = constant * total;
         }
-        for (j, weight) in weights {
+        for (&j, &count) in rows.iter().zip(counts) {
+            let weight = table[usize::from(count)];
             degree += weight;
             for (o, l) in out.iter_mut().zip(&self.loadings[j as usize * k..][..k]) {
                 *o += weight * l;
@@ -190,6 +194,7 @@ impl Fitted {
         let (n, width) = (self.leaves.n(), self.embedding.k());
         let trees = self.leaves.trees();
         let mut out = vec![0.0; ids.n() * width];
+        let rows = out.par_chunks_mut(width).enumerate();
         match self.setting.affinity {
             AffinityParams::Linear => {
                 return extend_linear(&self.leaves, ids, &tables.loadings, width, observer);
@@ -197,20 +202,12 @@ impl Fitted {
             AffinityParams::TopK { top, power } => {
                 let table = powers(power, trees)?;
                 let found = self.leaves.top_k_of(ids, top, observer)?;
-                out.par_chunks_mut(width).enumerate().for_each(|(row, out)| {
-                    let (js, counts) = found.row(row);
-                    let weights = js.iter().zip(counts).map(|(&j, &c)| (j, table[usize::from(c)]));
-                    tables.extend_row(weights, 0.0, n, out);
-                });
+                rows.for_each(|(row, out)| tables.extend_row(found.row(row), &table, 0.0, n, out));
             }
             AffinityParams::Paper { beta1, beta2, .. } => {
                 let (constant, table) = exponential(beta2, trees)?;
                 let found = self.leaves.sparse_of(ids, beta1, observer)?;
-                out.par_chunks_mut(width).enumerate().for_each(|(row, out)| {
-                    let (js, counts) = found.row(row);
-                    let weights = js.iter().zip(counts).map(|(&j, &c)| (j, table[usize::from(c)]));
-                    tables.extend_row(weights, constant, n, out);
-                });
+                rows.for_each(|(row, out)| tables.extend_row(found.row(row), &table, constant, n, out));
             }
         }
         Ok(out)
@@ -299,11 +296,4 @@ fn column_sums(loadings: &[f64], k: usize) -> Vec<f64> {
         total.iter_mut().zip(part).for_each(|(t, p)| *t += p);
     }
     total
-}
-
-fn to_unit(row: &mut [f64]) {
-    let length = row.iter().fold(0.0, |s, v| s + v * v).sqrt();
-    if length > 0.0 {
-        row.iter_mut().for_each(|v| *v /= length);
-    }
 }

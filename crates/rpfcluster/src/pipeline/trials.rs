@@ -126,7 +126,7 @@ impl Shared {
     ) -> Result<Labelling> {
         let mut start = None;
         let affinity = match setting.affinity {
-            AffinityParams::TopK { top, power } => {
+            AffinityParams::TopK { top, .. } => {
                 start = self.last.as_ref().filter(|(last, _)| *last == top).map(|(_, embedding)| embedding);
                 let longest = top.min(self.leaves.n().saturating_sub(1));
                 let long_enough = |counts: &PairCounts| match counts {
@@ -137,8 +137,7 @@ impl Shared {
                     Some(counts) => counts,
                     None => PairCounts::Neighbors(self.leaves.top_k(top.max(MIN_LIST), observer)?),
                 };
-                let params = AffinityParams::TopK { top, power };
-                self.neighbors.insert(counts).affinity(&self.leaves, &params, observer)?
+                self.neighbors.insert(counts).affinity(&self.leaves, &setting.affinity, observer)?
             }
             other => other.build(&self.leaves, observer)?,
         };

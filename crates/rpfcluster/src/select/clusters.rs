@@ -9,15 +9,12 @@
 //! too small. Large tables are sampled, wide ones replaced by random projections (Johnson and Lindenstrauss 1984).
 //! Costs four forests and six embeddings of the sample, and two partitions for each K.
 
-use std::sync::Arc;
-
 use rayon::prelude::*;
 
 use crate::affinity::SparseAffinity;
 use crate::eigen::{EmbedOptions, Embedding, SpectralParams, embed};
 use crate::error::Result;
 use crate::forest::Forest;
-use crate::kernel::LeafMatrix;
 use crate::label::label;
 use crate::metrics::Scores;
 use crate::observe::{Observer, Quiet, Stage, StageGuard, check};
@@ -191,8 +188,7 @@ struct GraphSpectrum {
 
 impl GraphSpectrum {
     fn labels(&self, k: usize, params: &RpfCluster, quiet: &Quiet) -> Result<Vec<u32>> {
-        let spectral = SpectralParams { restarts: 5, ..params.spectral_params(Default::default()) };
-        let spectral = SpectralParams { k, ..spectral };
+        let spectral = SpectralParams { k, restarts: 5, ..params.spectral_params(Default::default()) };
         // The first k columns are the embedding for k clusters, unless the graph is disconnected.
         let few = embed(
             &self.affinity,
@@ -211,7 +207,7 @@ fn spectrum(
     most: usize,
     quiet: &Quiet,
 ) -> Result<GraphSpectrum> {
-    let leaves: Arc<LeafMatrix> = Arc::new(forest.leaves_of_trees(trees, forest.params().min_node)?);
+    let leaves = forest.leaves_of_trees(trees, forest.params().min_node)?;
     let (top, power) = match params.fixed_affinity() {
         AffinityParams::TopK { .. } => (params.top.unwrap_or(TOP), params.power.unwrap_or(POWER)),
         _ => (TOP, POWER),

@@ -96,9 +96,8 @@ pub(crate) fn choose(
         return Ok(chosen(only, Vec::new()));
     }
     let stage = StageGuard::begin(observer, Stage::Tune, grid.len() as u64);
-    let found = ranked(grid, k, trees, fit, observer);
+    let trials = ranked(grid, k, trees, fit, observer)?;
     drop(stage);
-    let trials = found?;
     Ok(chosen(trials[0].setting, trials.into_iter().map(Trial::into_candidate).collect()))
 }
 

@@ -5,18 +5,19 @@
 //! return the same bits. Everything the function calls must be `#[inline(always)]`; closures are not compiled for
 //! AVX2. Costs one cached CPU feature test per call. `--cfg rpf_scalar` compiles the AVX2 version out.
 
-/// Defines a function whose body runs with AVX2 where the CPU has it.
+/// Defines a function, with at most one type parameter, whose body runs with AVX2 where the CPU has it.
 macro_rules! dispatch {
-    ($(#[$meta:meta])* $vis:vis fn $name:ident($($arg:ident: $type:ty),* $(,)?) $body:block) => {
+    ($(#[$meta:meta])* $vis:vis fn $name:ident $(<$t:ident: $bound:ident>)?
+    ($($arg:ident: $type:ty),* $(,)?) $(-> $result:ty)? $body:block) => {
         $(#[$meta])*
-        $vis fn $name($($arg: $type),*) {
+        $vis fn $name $(<$t: $bound>)? ($($arg: $type),*) $(-> $result)? {
             #[inline(always)]
-            fn baseline($($arg: $type),*) $body
+            fn baseline $(<$t: $bound>)? ($($arg: $type),*) $(-> $result)? $body
             #[cfg(all(target_arch = "x86_64", not(rpf_scalar)))]
             {
                 #[target_feature(enable = "avx2")]
-                fn avx2($($arg: $type),*) {
-                    baseline($($arg),*);
+                fn avx2 $(<$t: $bound>)? ($($arg: $type),*) $(-> $result)? {
+                    baseline($($arg),*)
                 }
                 if std::arch::is_x86_feature_detected!("avx2") {
                     // SAFETY: the CPU has AVX2, the only requirement of the function.

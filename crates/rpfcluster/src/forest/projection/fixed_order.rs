@@ -6,7 +6,7 @@
 //! the same sum. O(stored values) per row; dense rows are prefetched.
 
 use crate::points::{Points, Real, Storage};
-use crate::simd::prefetch;
+use crate::simd::{dispatch, prefetch};
 
 /// Lanes of a sum. Part of the definition of a projection: another value gives other bits.
 pub(crate) const LANES: usize = 16;
@@ -83,55 +83,38 @@ impl<'a, R: Real> RowStorage<'a, R> {
 
     /// `out[i] = r · x(ids[i])`; returns the smallest and the largest projection.
     pub fn project(&self, ids: &[u32], direction: &DirectionVector<R>, out: &mut [R]) -> (R, R) {
-        #[cfg(all(target_arch = "x86_64", not(rpf_scalar)))]
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the CPU has AVX2, the only requirement of the function.
-            #[allow(unsafe_code)]
-            return unsafe { project_avx2(self, ids, direction, out) };
-        }
-        project_any(self, ids, direction, out)
+        project_rows(self, ids, direction, out)
     }
 }
 
-/// The same code compiled for AVX2.
-#[cfg(all(target_arch = "x86_64", not(rpf_scalar)))]
-#[target_feature(enable = "avx2")]
-fn project_avx2<R: Real>(
-    rows: &RowStorage<R>,
-    ids: &[u32],
-    direction: &DirectionVector<R>,
-    out: &mut [R],
-) -> (R, R) {
-    project_any(rows, ids, direction, out)
-}
-
-#[inline(always)]
-fn project_any<R: Real>(
-    rows: &RowStorage<R>,
-    ids: &[u32],
-    direction: &DirectionVector<R>,
-    out: &mut [R],
-) -> (R, R) {
-    let r = &direction.dense[..];
-    match rows {
-        RowStorage::Padded { values, stride, first } => {
-            let values = &values[*first..];
-            match stride {
-                1 => project_each(&Padded::<R, 1>::new(values, r), ids, out),
-                2 => project_each(&Padded::<R, 2>::new(values, r), ids, out),
-                4 => project_each(&Padded::<R, 4>::new(values, r), ids, out),
-                8 => project_each(&Padded::<R, 8>::new(values, r), ids, out),
-                _ => project_each(&Padded::<R, 16>::new(values, r), ids, out),
+dispatch! {
+    fn project_rows<R: Real>(
+        rows: &RowStorage<R>,
+        ids: &[u32],
+        direction: &DirectionVector<R>,
+        out: &mut [R],
+    ) -> (R, R) {
+        let r = &direction.dense[..];
+        match rows {
+            RowStorage::Padded { values, stride, first } => {
+                let values = &values[*first..];
+                match stride {
+                    1 => project_each(&Padded::<R, 1>::new(values, r), ids, out),
+                    2 => project_each(&Padded::<R, 2>::new(values, r), ids, out),
+                    4 => project_each(&Padded::<R, 4>::new(values, r), ids, out),
+                    8 => project_each(&Padded::<R, 8>::new(values, r), ids, out),
+                    _ => project_each(&Padded::<R, 16>::new(values, r), ids, out),
+                }
             }
-        }
-        RowStorage::Wide { values, d } if direction.support.is_empty() => {
-            project_each(&Wide { values, d: *d, r }, ids, out)
-        }
-        RowStorage::Wide { values, d } => {
-            project_each(&SparseDirection { values, d: *d, r, support: &direction.support }, ids, out)
-        }
-        RowStorage::Sparse { starts, columns, values } => {
-            project_each(&SparseRows { starts, columns, values, r }, ids, out)
+            RowStorage::Wide { values, d } if direction.support.is_empty() => {
+                project_each(&Wide { values, d: *d, r }, ids, out)
+            }
+            RowStorage::Wide { values, d } => {
+                project_each(&SparseDirection { values, d: *d, r, support: &direction.support }, ids, out)
+            }
+            RowStorage::Sparse { starts, columns, values } => {
+                project_each(&SparseRows { starts, columns, values, r }, ids, out)
+            }
         }
     }
 }

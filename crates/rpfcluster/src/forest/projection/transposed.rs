@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use crate::forest::projection::fixed_order::{DirectionVector, LANES, RowStorage, extremes};
 use crate::points::Real;
+use crate::simd::dispatch;
 use crate::simd::stable_partition::{PartitionBuffer, RowBlock, partition};
 
 /// Rows projected at once: an AVX2 register of f32.
@@ -95,25 +96,14 @@ struct ColumnView<'a, R> {
     first: usize,
 }
 
-fn project<R: Real>(from: ColumnView<R>, direction: &[R], out: &mut [R]) {
-    #[cfg(all(target_arch = "x86_64", not(rpf_scalar)))]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the CPU has AVX2, the only requirement of the function.
-        #[allow(unsafe_code)]
-        return unsafe { project_avx2(from, direction, out) };
+dispatch! {
+    fn project<R: Real>(from: ColumnView<'_, R>, direction: &[R], out: &mut [R]) {
+        project_by_width(from, direction, out);
     }
-    project_baseline(from, direction, out);
-}
-
-/// The same code compiled for AVX2.
-#[cfg(all(target_arch = "x86_64", not(rpf_scalar)))]
-#[target_feature(enable = "avx2")]
-fn project_avx2<R: Real>(from: ColumnView<R>, direction: &[R], out: &mut [R]) {
-    project_baseline(from, direction, out);
 }
 
 #[inline(always)]
-fn project_baseline<R: Real>(from: ColumnView<R>, direction: &[R], out: &mut [R]) {
+fn project_by_width<R: Real>(from: ColumnView<R>, direction: &[R], out: &mut [R]) {
     macro_rules! by_width {
         ($($d:literal)*) => {
             match direction.len() {
@@ -172,18 +162,10 @@ fn add<R: Real>(a: [R; WIDTH], b: [R; WIDTH]) -> [R; WIDTH] {
     sum
 }
 
-/// The smallest and the largest value.
-fn extremes_of<R: Real>(values: &[R]) -> (R, R) {
-    let first = values.first().copied().unwrap_or_default();
-    #[cfg(all(target_arch = "x86_64", not(rpf_scalar)))]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        #[target_feature(enable = "avx2")]
-        fn avx2<R: Real>(values: &[R], first: R) -> (R, R) {
-            extremes(values, first, first)
-        }
-        // SAFETY: the CPU has AVX2, the only requirement of the function.
-        #[allow(unsafe_code)]
-        return unsafe { avx2(values, first) };
+dispatch! {
+    /// The smallest and the largest value.
+    fn extremes_of<R: Real>(values: &[R]) -> (R, R) {
+        let first = values.first().copied().unwrap_or_default();
+        extremes(values, first, first)
     }
-    extremes(values, first, first)
 }

@@ -85,10 +85,12 @@ impl RowPermutation {
 
 dispatch! {
     /// The largest id, in a form that vectorises.
-    fn largest_id(ids: &[u32], largest: &mut u32) {
+    fn largest_id(ids: &[u32]) -> u32 {
+        let mut largest = 0;
         for &id in ids {
-            *largest = if id > *largest { id } else { *largest };
+            largest = if id > largest { id } else { largest };
         }
+        largest
     }
 }
 
@@ -96,8 +98,7 @@ dispatch! {
 pub(crate) fn project(rows: &QuantizedRows, direction: &[i16], ids: &[u32], out: &mut [f32]) -> (f32, f32) {
     let values = rows.values();
     // The AVX2 code reads rows through raw pointers; every id is bounded here.
-    let mut last = 0;
-    largest_id(ids, &mut last);
+    let last = largest_id(ids);
     assert!(available() && direction.len() == rows.width() && out.len() == ids.len());
     assert!((last as usize) < values.len() / rows.width());
     #[cfg(all(target_arch = "x86_64", not(rpf_scalar)))]
