@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
+from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from ._common import as_native, check_data, check_float_or_auto
+from ._common import as_native, check_data
 from ._forest import ForestBase
 
 
@@ -149,7 +151,7 @@ class RPForestKernel(ClassNamePrefixFeaturesOutMixin, ForestBase):  # type: igno
 
     def _similarity(self, X: Any, Y: Any = None) -> Any:
         """Return the kernel matrix of validated samples with Y, or with the training samples."""
-        least = check_float_or_auto(self.min_similarity, "min_similarity") or 0.0
+        least = float(check_scalar(self.min_similarity, "min_similarity", numbers.Real))
         against = None if Y is None else as_native(Y)
         if not self.sparse_output:
             return self._forest.dense(least, as_native(X), *self._runtime(), against=against)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rpfcluster import RPFCluster, RPFEmbedding, save
+from rpfcluster import RPFCluster, RPFEmbedding, RPForestKernel, save
 from rpfcluster.datasets import load_iris
 
 X = load_iris().data
@@ -77,6 +77,12 @@ def test_parameter_that_applies_is_accepted(parameters):
 def test_embedding_has_no_precomputed_affinity():
     with pytest.raises(ValueError, match=r"'linear', 'top-k'$"):
         RPFEmbedding(affinity="precomputed").fit(X)
+
+
+def test_min_similarity_must_be_a_number():
+    kernel = RPForestKernel(20, min_similarity="auto").fit(X)
+    with pytest.raises(TypeError, match="min_similarity"):
+        kernel(X)
 
 
 @pytest.mark.parametrize("value", ["no", "False", None, 0.5])
