@@ -1,7 +1,9 @@
-"""Worker process: runs one method, so that its peak memory can be measured and it can be killed.
+"""Worker process: runs one method, so that its peak memory can be measured and `isolate` can kill it at a limit.
 
-The job is a JSON object on standard input: the folder of X.npy and y.npy, the task, the method, k and the seeds. The
-worker prints one line of JSON when the data are loaded and one for each seed: seconds, peak memory, scores.
+The job is a JSON object on standard input: the folder of X.npy and y.npy, the task, the method, k and the seeds. `fit`
+measures seconds, peak memory and scores of a method, `predict` times rpf's labelling of new rows, `best` scores every
+candidate of rpf's choice against the labels. The worker prints one line of JSON when the data are loaded and one for each
+seed, with the result or the reason for a failure.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""HTML report of a clustering: describes the data and the estimator to the native module and writes its page."""
+"""HTML report of a fitted clustering: the native module renders the page; the file is written whole or not at all.
+
+The native module receives the samples and, as JSON, column names, scaling, known classes and the code that reproduces
+the fit.
+"""
 
 from __future__ import annotations
 

@@ -2,29 +2,22 @@
 //! the work, and [`output`] alone prints.
 
 mod args;
-mod bars;
-mod clock;
-mod command_line;
+mod charts;
 mod commands;
 mod config;
 mod exit;
-mod kernel_file;
-mod labels_file;
+mod files;
 mod library;
 mod load;
-mod model;
 mod outcome;
 mod output;
-mod progress;
-mod report;
 mod resolve;
 mod session;
 mod summary;
-mod sweep_map;
 
 fn main() -> std::process::ExitCode {
     exit::guarded(|| {
-        progress::catch_interrupts()?;
+        session::progress::catch_interrupts()?;
         commands::run(config::parse(std::env::args_os().collect())?)
     })
 }

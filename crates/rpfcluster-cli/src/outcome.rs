@@ -12,9 +12,9 @@ use rpfcluster_report::{Clustering, MatrixClustering};
 use serde_json::{Map, Value, json};
 
 use crate::args::DataArgs;
-use crate::clock::peak_bytes;
 use crate::exit::{Failure, Result};
 use crate::session::Session;
+use crate::session::clock::peak_bytes;
 use crate::{library, resolve};
 
 /// A clustering and the data it came from.

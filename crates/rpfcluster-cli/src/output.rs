@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use rpfcluster_data::write;
 
 use crate::exit::{Failure, Result};
-use crate::progress;
+use crate::session::progress;
 
 /// One sentence on standard error: an error, or a note or hint, for which the caller checks `--quiet`.
 pub fn message(sentence: &str) {

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use crate::args::ClusterArgs;
 use crate::exit::{Failure, Result};
-use crate::labels_file::{COLUMN, LabelsFile};
-use crate::model::{self, Meta};
+use crate::files::labels::{COLUMN, LabelsFile};
+use crate::files::model::{self, Meta};
+use crate::files::report;
 use crate::outcome::Outcome;
 use crate::resolve::Clusters;
 use crate::session::Session;
-use crate::{load, output, report, resolve, summary};
+use crate::{load, output, resolve, summary};
 
 /// Reads, clusters, writes the files and prints the summary or the JSON object.
 pub fn run(args: &ClusterArgs) -> Result {

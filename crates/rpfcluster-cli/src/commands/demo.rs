@@ -9,10 +9,11 @@ use rpfcluster_report::figures::{Group, Panel, heat};
 
 use crate::args::{DemoArgs, SpectralArgs};
 use crate::exit::{Failure, Result};
+use crate::files::report;
 use crate::outcome::Outcome;
 use crate::resolve::Clusters;
 use crate::session::Session;
-use crate::{output, report, resolve, summary};
+use crate::{output, resolve, summary};
 
 /// File name of the picture.
 const PICTURE: &str = "iris-kernel.svg";

@@ -7,7 +7,7 @@ use serde_json::{Map, json};
 
 use crate::args::InspectArgs;
 use crate::exit::Result;
-use crate::model::Model;
+use crate::files::model::Model;
 use crate::output;
 
 /// Statistics of a forest.
@@ -20,7 +20,7 @@ struct ForestStatistics {
 
 /// Reads the file and prints its content.
 pub fn run(args: &InspectArgs) -> Result {
-    let model = crate::model::load(&args.model)?;
+    let model = crate::files::model::load(&args.model)?;
     let leaves = model.forest().leaves();
     let depths = model.forest().depths();
     let shape = ForestStatistics {

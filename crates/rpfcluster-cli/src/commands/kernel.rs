@@ -8,8 +8,9 @@ use serde_json::json;
 
 use crate::args::KernelArgs;
 use crate::exit::{Failure, Result};
-use crate::kernel_file::{self, KernelFormat};
-use crate::model::{self, Meta};
+use crate::files;
+use crate::files::kernel::KernelFormat;
+use crate::files::model::{self, Meta};
 use crate::session::{ProblemSize, Session};
 use crate::{library, load, resolve};
 
@@ -37,7 +38,7 @@ pub fn run(args: &KernelArgs) -> Result {
         let forest = library::grow(&session, &table, &params)?;
         let kernel = session.clock.time("kernel", || kept(&session, &forest, &table, min, top))?;
         session.clock.time("write", || {
-            kernel_file::save(&args.output, format, &kernel)?;
+            files::kernel::save(&args.output, format, &kernel)?;
             match &args.model {
                 Some(path) => {
                     let label = args.data.label.as_ref().map(|l| l.0.clone());

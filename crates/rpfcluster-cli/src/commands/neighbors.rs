@@ -1,4 +1,5 @@
-//! `rpf neighbors`: lists the rows that share the most leaves with each row, optionally ranked by distance.
+//! `rpf neighbors`: lists, as CSV, the rows that share the most leaves with each row. `--exact` re-ranks a larger pool
+//! by Euclidean distance; `--against` searches the training rows of a saved model instead of the table itself.
 
 use std::io::{self, Write};
 
@@ -8,8 +9,9 @@ use serde_json::json;
 
 use crate::args::NeighborsArgs;
 use crate::exit::{Failure, Result};
+use crate::files::model;
 use crate::session::{ProblemSize, Session};
-use crate::{library, load, model, output, resolve};
+use crate::{library, load, output, resolve};
 
 /// Reads, grows or loads a forest, counts shared leaves and writes.
 pub fn run(args: &NeighborsArgs) -> Result {

@@ -14,11 +14,13 @@ use rpfcluster_report::model::Spectrum;
 use serde_json::Value;
 
 use crate::args::{KindArg, PlotArgs, ScoreArg};
+use crate::charts::{bars, sweep_map};
 use crate::exit::{Failure, Result};
-use crate::labels_file::classes_of;
-use crate::model::Meta;
+use crate::files::labels::classes_of;
+use crate::files::model;
+use crate::files::model::Meta;
 use crate::session::Session;
-use crate::{bars, model, output, resolve, sweep_map};
+use crate::{output, resolve};
 
 /// Largest number of rows of a heat map; more are finer than print.
 const ROWS: usize = 1200;

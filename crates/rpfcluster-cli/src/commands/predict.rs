@@ -6,9 +6,10 @@ use serde_json::json;
 
 use crate::args::{DataArgs, PredictArgs};
 use crate::exit::Result;
-use crate::labels_file::LabelsFile;
+use crate::files::labels::LabelsFile;
+use crate::files::model;
 use crate::session::{ProblemSize, Session};
-use crate::{library, load, model, resolve, summary};
+use crate::{library, load, resolve, summary};
 
 /// Loads the model, reads the rows, predicts and writes labels.
 pub fn run(args: &PredictArgs) -> Result {

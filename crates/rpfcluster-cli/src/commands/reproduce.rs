@@ -12,8 +12,8 @@ use serde_json::json;
 
 use crate::args::ReproduceArgs;
 use crate::exit::{Failure, Result};
-use crate::progress::Steps;
 use crate::session::Session;
+use crate::session::progress::Steps;
 use crate::{output, resolve};
 
 /// Checks the folders, runs what is not done yet and prints the table.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::args::ScoreArgs;
 use crate::exit::{Failure, Result};
-use crate::labels_file::classes_of;
+use crate::files::labels::classes_of;
 use crate::output;
 use crate::session::Session;
 

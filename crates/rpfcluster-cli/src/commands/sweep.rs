@@ -12,10 +12,12 @@ use rpfcluster_paper::sweep::{GridEntry, Sweep, SweepResult, coarse_bandwidths, 
 use serde_json::{Map, Value, json};
 
 use crate::args::{GridArg, SweepArgs};
+use crate::charts::sweep_map;
 use crate::exit::{Failure, Result};
+use crate::files::report;
 use crate::outcome::Outcome;
 use crate::session::{ProblemSize, Session};
-use crate::{library, load, output, report, resolve, summary, sweep_map};
+use crate::{library, load, output, resolve, summary};
 
 /// Entries in the printed table; the JSON object has all.
 const SHOWN: usize = 10;

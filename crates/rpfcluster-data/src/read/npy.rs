@@ -1,6 +1,6 @@
 //! NumPy's .npy format, versions 1 to 3: a text header, then the elements. Reads floats of 4 and 8 bytes, integers and
 //! booleans, of either byte order, in C or Fortran order. The length of the data is checked against the shape before
-//! anything is allocated.
+//! anything is allocated. Single precision is kept. Also decodes the index and text arrays of .npz files.
 //!
 //! Written by hand: npyz brings twelve more packages (a parser generator among them) and reads no faster.
 

@@ -1,6 +1,7 @@
-//! Delimited text → [`Frame`], in parallel. The first pass counts the rows of each chunk, the second parses each chunk
-//! straight into its part of the matrix. Memory: the text once and the numbers once. Text that contains quotes is left
-//! to `quoted_text`.
+//! Delimited text → [`Frame`], in parallel. Delimiter, header and first row are detected first; comments above the table
+//! are skipped. The first pass counts the rows of each chunk, the second parses each chunk straight into its part of the
+//! matrix. Cells that are not numbers are kept as text; a row of the wrong length is an error. Memory: the text once and
+//! the numbers once. Text that contains quotes is left to `quoted_text`.
 
 use rayon::prelude::*;
 

@@ -1,5 +1,6 @@
-//! The frame of a chart as SVG: plot area, axes, ticks and labels. Shared by the page, whose colours follow its light
-//! or dark theme, and by figures for papers, which are black on white.
+//! The frame of a chart as SVG: plot area, axes, ticks, labels and colour bar. Positions are fractions of the plot area;
+//! callers compute scales and tick values. Shared by the page, whose colours follow its light or dark theme, and by
+//! figures for papers, which are black on white.
 
 use std::fmt::Write;
 

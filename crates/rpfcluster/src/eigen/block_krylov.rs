@@ -12,6 +12,8 @@
 //! are not expanded); `V1 = p(N) X_active`, `V2 = p(N) V1`, … until the basis is full; Rayleigh-Ritz.
 //!
 //! Guarantees residuals of at most twice the tolerance, measured by a last product, or reports `converged: false`.
+//! The tolerance is adapted to the spectral gap and the spread of the block (`tolerance_at`). A start block from a smaller
+//! problem that has already converged is returned as it is.
 //! Memory: n x (basis + 3 · width) doubles.
 
 use super::Eigenpairs;

@@ -2,6 +2,8 @@
 //!
 //! The lists are shared with the forest. A larger `min_node` merges neighbouring leaves and costs one pass over the
 //! nodes; nothing is grown again. The n × T leaf ids, the transposed form, are computed on first use.
+//! Also the leaf matrices of a subset of the trees and of other rows, given by their leaf ids. Products with S are in
+//! `matvec`.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};

@@ -1,14 +1,17 @@
 //! The state of a run: verbosity, progress and cancellation, times, the thread pool, the memory limit, and the members
 //! common to all JSON objects.
 
+pub mod clock;
+pub mod progress;
+
 use rpfcluster::thread_pool;
 use serde_json::{Map, Value};
 
+use self::clock::{Clock, available_bytes, peak_bytes};
+use self::progress::Progress;
 use crate::args::RunArgs;
-use crate::clock::{Clock, available_bytes, peak_bytes};
 use crate::exit::{Failure, Result};
 use crate::output;
-use crate::progress::Progress;
 
 /// The size of a problem.
 #[derive(Debug, Clone, Copy)]

@@ -8,7 +8,8 @@ use rpfcluster_data::{Preparation, Table};
 use serde::{Deserialize, Serialize};
 
 use crate::exit::{Failure, Result};
-use crate::{output, progress};
+use crate::output;
+use crate::session::progress;
 
 /// Name of the section with columns and preparation.
 const META: &str = "meta";

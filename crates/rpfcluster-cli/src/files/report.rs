@@ -7,12 +7,12 @@ use std::path::Path;
 use rpfcluster_report::model::SweepMap;
 use rpfcluster_report::{Again, Classes, ColumnScaling, Columns, Subject};
 
-use crate::clock::peak_bytes;
-use crate::command_line::command_line;
 use crate::exit::Result;
+use crate::files::command_line::command_line;
 use crate::outcome::Outcome;
 use crate::output;
 use crate::session::Session;
+use crate::session::clock::peak_bytes;
 
 /// Builds the page and writes it, whole or not at all. `warnings` are shown at its top.
 pub fn save(
