@@ -2,8 +2,8 @@
 
 The job is a JSON object on standard input: the folder of X.npy and y.npy, the task, the method, k and the seeds. `fit`
 measures seconds, peak memory and scores of a method, `predict` times rpf's labelling of new rows, `best` scores every
-candidate of rpf's choice against the labels. The worker prints one line of JSON when the data are loaded and one for each
-seed, with the result or the reason for a failure.
+candidate of rpf's choice against the labels. The worker prints one line of JSON when the data are loaded and one for
+each seed, with the result or the reason for a failure.
 """
 
 from __future__ import annotations
