@@ -113,6 +113,10 @@ class SpectralBase(TransformerMixin, BaseEstimator):  # type: ignore[misc, unuse
             constant, (starts, columns, values) = self._cluster.affinity(make_progress(self.verbose))
             n = len(starts) - 1
             matrix: Any = sparse.csr_matrix((values, columns, starts), shape=(n, n))
+            groups = self._cluster.distinct_rows()
+            if groups is not None:
+                # Copies of a row have its similarities, and none among themselves.
+                matrix = matrix[groups][:, groups]
             self._affinity_matrix = _add_constant(matrix, constant) if constant > 0 else matrix
         return self._affinity_matrix
 

@@ -10,7 +10,7 @@ use pyo3::types::PyBytes;
 use rpfcluster::affinity::{Affinity, Weights};
 use rpfcluster::model_file::Container;
 use rpfcluster::thread_pool::in_pool;
-use rpfcluster::{Fitted, Observer, RpfCluster};
+use rpfcluster::{AffinityParams, Fitted, Observer, RpfCluster};
 
 use crate::arrays::{CsrArrays, CsrBuffers, LabelArray, convert, label_array};
 use crate::forest::dtype_name;
@@ -95,7 +95,7 @@ impl Cluster {
     /// Rows and columns of the training data.
     #[getter]
     fn shape(&self) -> (usize, usize) {
-        (self.inner.forest().n(), self.inner.forest().d())
+        (self.inner.n(), self.inner.forest().d())
     }
 
     /// The float type of the training data, "float32" or "float64".
@@ -188,14 +188,19 @@ impl Cluster {
         rows.into_pyarray(py).reshape([n, k])
     }
 
+    /// The distinct row that each row is a copy of, where the affinity matrix has one row for each distinct row.
+    fn distinct_rows<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<u32>>> {
+        let top_k = matches!(self.inner.affinity(), AffinityParams::TopK { .. });
+        self.inner.distinct_rows().filter(|_| top_k).map(|rows| rows.to_vec().into_pyarray(py))
+    }
+
     /// The affinity matrix: a constant common to all pairs, and the CSR matrix of what exceeds it.
     #[pyo3(signature = (progress=None))]
     fn affinity<'py>(&self, py: Python<'py>, progress: ProgressCallback) -> PyResult<(f64, CsrArrays<'py>)> {
         let leaves = self.inner.leaves();
-        let affinity = *self.inner.affinity();
         let (constant, csr) = gate(py, progress, |o| {
             in_pool(self.inner.params().threads, || {
-                let Affinity::Graph(matrix) = affinity.build(leaves, o)? else {
+                let Affinity::Graph(matrix) = self.inner.build_affinity(o)? else {
                     return Ok((0.0, CsrBuffers::from_kernel(&leaves.sparse(0.0, o)?, o)?));
                 };
                 let values = match matrix.weights() {

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use rpfcluster::affinity::{Affinity, SparseAffinity};
+use rpfcluster::affinity::SparseAffinity;
 use rpfcluster::metrics::cluster_sizes;
 use rpfcluster::spectral::{Embedding, Method, Solver, SpectralParams};
-use rpfcluster::{AffinityParams, Evidence, Fitted, Observer};
+use rpfcluster::{AffinityParams, Evidence, Fitted};
 use serde_json::{Value, json};
 
 /// A finished clustering.
@@ -121,22 +121,6 @@ impl Clustering {
             Clustering::Rows(fitted) => affinity_in_words(fitted.affinity()),
             Clustering::Matrix(_) => "precomputed".into(),
         }
-    }
-
-    /// The parameters of the spectral step.
-    pub(crate) fn spectral_params(&self) -> SpectralParams {
-        match self {
-            Clustering::Rows(fitted) => fitted.params().spectral_params(fitted.method()),
-            Clustering::Matrix(matrix) => matrix.params.clone(),
-        }
-    }
-
-    /// The affinity. That of rows is built again from the leaves: a fit does not keep it.
-    pub(crate) fn affinity(&self, observer: &dyn Observer) -> rpfcluster::Result<Affinity<'_>> {
-        Ok(match self {
-            Clustering::Rows(fitted) => fitted.affinity().build(fitted.leaves(), observer)?,
-            Clustering::Matrix(matrix) => (&matrix.affinity).into(),
-        })
     }
 
     /// Every parameter as it was used, by its name in JSON; null where it does not apply.

@@ -79,6 +79,8 @@ pub mod affinity;
 #[cfg(feature = "serde")]
 #[doc(hidden)]
 pub mod atomic_file;
+mod columns;
+mod distinct;
 mod eigen;
 mod error;
 mod forest;
@@ -111,6 +113,6 @@ pub use error::{Error, Result};
 pub use forest::{Direction, Forest, ForestParams, LeafIds, Split};
 pub use kernel::{FeatureMap, LeafMatrix, Neighbors, Reranked, SparseKernel, rerank};
 pub use observe::{Observed, Observer, Silent, Stage};
-pub use params::{AffinityKind, AffinityParams, RpfCluster, Setting};
-pub use pipeline::{Evidence, Fitted, Partition, Seconds, check_distinct, partitions};
+pub use params::{AffinityKind, AffinityParams, Duplicates, RpfCluster, Setting};
+pub use pipeline::{Evidence, Fitted, Partition, Seconds, Verdict, VerdictWord, check_distinct, partitions};
 pub use points::{Points, Precision, Real};

@@ -57,6 +57,20 @@ impl AffinityParams {
     }
 }
 
+/// What a fit does with rows that occur several times.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+#[non_exhaustive]
+pub enum Duplicates {
+    /// Grows the forest on the distinct rows and counts each as often as it occurs. `min_node` counts distinct rows.
+    #[default]
+    Weigh,
+    /// Grows the forest on all rows (Algorithm 1 of the paper as printed). `min_node` or more equal rows are then a leaf
+    /// of their own in every tree, without a connection to other rows.
+    Keep,
+}
+
 /// One combination of the parameters that decide a clustering on a grown forest.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Setting {
@@ -91,6 +105,8 @@ pub struct RpfCluster {
     pub max_k: Option<usize>,
     /// Whether parameters that are `None` are selected by trials; otherwise they take fixed defaults.
     pub tune: bool,
+    /// Whether the fit is assessed: see [`crate::Fitted::verdict`]. The labels do not depend on it.
+    pub assess: bool,
     /// T, the number of trees.
     pub trees: usize,
     /// Selects T, at most this number; `trees` is then ignored.
@@ -117,6 +133,8 @@ pub struct RpfCluster {
     pub power: Option<f64>,
     /// How eigenvectors become labels.
     pub method: Option<Method>,
+    /// What is done with rows that occur several times.
+    pub duplicates: Duplicates,
     /// The eigen-solver.
     pub solver: Solver,
     /// Landmarks of the Nyström solver.
@@ -138,6 +156,7 @@ impl Default for RpfCluster {
             k: 2,
             max_k: None,
             tune: true,
+            assess: true,
             trees: forest.trees,
             max_trees: None,
             min_node: None,
@@ -151,6 +170,7 @@ impl Default for RpfCluster {
             top: None,
             power: None,
             method: None,
+            duplicates: Duplicates::Weigh,
             solver: Solver::Auto,
             landmarks: SpectralParams::default().landmarks,
             seed: 0,
@@ -229,6 +249,33 @@ impl RpfCluster {
         }
     }
 
+    /// The same parameters with this setting, nothing left to select, and no verdict.
+    pub fn at_setting(&self, setting: &Setting) -> Self {
+        let mut fixed = RpfCluster {
+            tune: false,
+            assess: false,
+            max_k: None,
+            max_trees: None,
+            min_node: Some(setting.min_node),
+            affinity: Some(setting.affinity.kind()),
+            beta1: None,
+            beta2: None,
+            diagonal: Diagonal::Keep,
+            top: None,
+            power: None,
+            method: Some(setting.method),
+            ..self.clone()
+        };
+        match setting.affinity {
+            AffinityParams::Linear => {}
+            AffinityParams::Paper { beta1, beta2, diagonal } => {
+                (fixed.beta1, fixed.beta2, fixed.diagonal) = (Some(beta1), Some(beta2), diagonal);
+            }
+            AffinityParams::TopK { top, power } => (fixed.top, fixed.power) = (Some(top), Some(power)),
+        }
+        fixed
+    }
+
     /// The parameters of the spectral step.
     pub fn spectral_params(&self, method: Method) -> SpectralParams {
         SpectralParams {
@@ -257,7 +304,8 @@ impl RpfCluster {
             AffinityParams::Linear => linear_min_node(n),
             AffinityParams::Paper { .. } | AffinityParams::TopK { .. } => ForestParams::default().min_node,
         };
-        self.min_node.unwrap_or((n / 5).clamp(2, most))
+        // Below four, nearly every leaf of a tiny table is a single row.
+        self.min_node.unwrap_or((n / 5).clamp(n.clamp(2, 4), most))
     }
 
     /// The affinity without trials: every number that is `None` takes its fixed default.

@@ -259,6 +259,38 @@ impl<'a, R: Real> Points<'a, R> {
         }
     }
 
+    /// Whether `agree(column, x, y)` holds for every column in which row `a` or row `b` stores a value.
+    pub(crate) fn rows_agree(&self, a: usize, b: usize, agree: impl Fn(usize, f64, f64) -> bool) -> bool {
+        match self.storage {
+            Storage::Dense(values) => {
+                let (a, b) = (&values[a * self.d..][..self.d], &values[b * self.d..][..self.d]);
+                a.iter().zip(b).enumerate().all(|(column, (x, y))| agree(column, x.to_f64(), y.to_f64()))
+            }
+            Storage::Sparse { starts, columns, values } => {
+                let (mut i, mut j) = (starts[a], starts[b]);
+                while i < starts[a + 1] || j < starts[b + 1] {
+                    let of = |at: usize, row: usize| {
+                        if at < starts[row + 1] { columns[at] as usize } else { usize::MAX }
+                    };
+                    let column = of(i, a).min(of(j, b));
+                    let (mut x, mut y) = (0.0, 0.0);
+                    if of(i, a) == column {
+                        x = values[i].to_f64();
+                        i += 1;
+                    }
+                    if of(j, b) == column {
+                        y = values[j].to_f64();
+                        j += 1;
+                    }
+                    if !agree(column, x, y) {
+                        return false;
+                    }
+                }
+                true
+            }
+        }
+    }
+
     /// Writes the row as dense values of precision `W` into `out` (length d).
     ///
     /// # Panics

@@ -39,7 +39,8 @@ fn print_json(model: &Model, shape: &ForestStatistics) -> Result {
         "command": "inspect",
         "version": env!("CARGO_PKG_VERSION"),
         "format": model_file::VERSION,
-        "n": forest.n(),
+        "n": model.clustering().map_or(forest.n(), |fitted| fitted.n()),
+        "distinct": model.clustering().and_then(|fitted| fitted.distinct()),
         "d": forest.d(),
         "seed": forest.params().seed,
         "params": forest.params(),
@@ -69,10 +70,14 @@ fn print_text(args: &InspectArgs, model: &Model, shape: &ForestStatistics) -> Re
         Precision::F32 => "single",
         Precision::F64 => "double",
     };
+    let rows = match model.clustering().filter(|fitted| fitted.distinct().is_some()) {
+        Some(fitted) => format!("{} distinct rows of {}", forest.n(), fitted.n()),
+        None => format!("{} rows", forest.n()),
+    };
     let mut lines = vec![
         ("file", format!("{}, {}", args.model.display(), output::size(model.size as u64))),
         ("format", format!("version {}", model_file::VERSION)),
-        ("grown on", format!("{} rows, {} columns, {width} precision", forest.n(), forest.d())),
+        ("grown on", format!("{rows}, {} columns, {width} precision", forest.d())),
         (
             "parameters",
             format!(

@@ -291,16 +291,11 @@ fn embedding(args: &PlotArgs, fitted: &Fitted, meta: Option<&Meta>, title: &str)
 
 /// The eigenvalues used and, for tables of moderate size, some more.
 fn spectrum(session: &Session, fitted: &Fitted) -> Result<Spectrum> {
-    use rpfcluster::spectral::{EmbedOptions, SpectralParams, embed};
     let used = fitted.embedding();
     let k = used.k();
     let mut values = used.eigenvalues.clone();
     if used.n() <= WIDER_BELOW {
-        let affinity = fitted.affinity().build(fitted.leaves(), &session.progress)?;
-        let more = (k + BEYOND).min(used.n());
-        let params = SpectralParams { k: more, ..fitted.params().spectral_params(fitted.method()) };
-        let options = EmbedOptions { start: Some(used), ..EmbedOptions::default() };
-        match embed(&affinity, &params, &options, &session.progress) {
+        match fitted.embed(k + BEYOND, &session.progress) {
             Ok(wider) => values = wider.eigenvalues,
             Err(rpfcluster::Error::Cancelled) => return Err(Failure::Interrupted),
             // Few landmarks have no more eigenvalues.

@@ -146,7 +146,8 @@ pub fn load(path: &Path) -> Result<Model> {
     let model = Model { held, meta, sections: container.sections(), size: bytes.len() };
     if let Some(meta) = &model.meta {
         let p = &meta.preparation;
-        let (n, d) = (model.forest().n(), model.forest().d());
+        let n = model.clustering().map_or(model.forest().n(), |fitted| fitted.n());
+        let d = model.forest().d();
         let fits =
             [p.columns.len(), p.positions.len(), p.center.len(), p.scale.len()].iter().all(|&l| l == d)
                 && (p.fill.is_empty() || p.fill.len() == d)

@@ -118,9 +118,15 @@ fn wider(clustering: &Clustering, observer: &dyn Observer) -> Result<Embedding> 
     if n > WIDER_BELOW || k >= VALUES {
         return Ok(used.clone());
     }
-    let params = spectral::SpectralParams { k: (k + BEYOND).min(n), ..clustering.spectral_params() };
-    let options = EmbedOptions { start: Some(used), ..EmbedOptions::default() };
-    match spectral::embed(&clustering.affinity(observer)?, &params, &options, observer) {
+    let found = match clustering {
+        Clustering::Rows(fitted) => fitted.embed(k + BEYOND, observer),
+        Clustering::Matrix(matrix) => {
+            let params = spectral::SpectralParams { k: (k + BEYOND).min(n), ..matrix.params.clone() };
+            let options = EmbedOptions { start: Some(used), ..EmbedOptions::default() };
+            spectral::embed(&matrix.affinity, &params, &options, observer)
+        }
+    };
+    match found {
         Ok(wider) => Ok(wider),
         Err(rpfcluster::Error::Cancelled) => Err(rpfcluster::Error::Cancelled.into()),
         // Few landmarks or few distinct points have no more eigenvectors.

@@ -5,9 +5,8 @@
 //! leaf of thirty rows holds hardly two of a sample. A similarity matrix is clustered again unless it is large; it has
 //! no stability.
 
-use rpfcluster::Setting;
 use rpfcluster::spectral::{self, EmbedOptions, SpectralParams};
-use rpfcluster::{Fitted, Forest, LeafMatrix, Observer, Points, Silent};
+use rpfcluster::{Fitted, Observer, Points, RpfCluster, Setting, Silent};
 
 use super::sample;
 use super::silhouette::{self, ClusterSimilarity};
@@ -48,7 +47,7 @@ pub fn partitions(
     let mut sample = None;
     let mut found = match clustering {
         Clustering::Rows(fitted) if n <= sample::POINTS || (subject.columns.is_none() && n <= WHOLE) => {
-            of_forest(fitted, fitted.forest(), fitted.min_node(), fitted.leaves(), shown, &ks, observer)?
+            of_rows(fitted, shown, &ks, observer)?
         }
         Clustering::Rows(fitted) => match &subject.columns {
             Some(columns) => {
@@ -70,19 +69,16 @@ pub fn partitions(
     Ok(Partitions { each, sample })
 }
 
-/// Clusters the leaves of a forest for each K; the labels of `rows` are kept.
-fn of_forest(
+/// Clusters the rows of a fit for each K; the labels of `rows` are kept.
+fn of_rows(
     fitted: &Fitted,
-    forest: &Forest,
-    min_node: usize,
-    leaves: &LeafMatrix,
     rows: &[usize],
     ks: &[usize],
     observer: &dyn Observer,
 ) -> Result<Vec<SamplePartition>> {
-    let setting = Setting { min_node, affinity: *fitted.affinity(), method: fitted.method() };
-    let found = rpfcluster::partitions(forest, setting, fitted.params(), ks, observer)?;
-    Ok(found
+    let leaves = fitted.leaves();
+    Ok(fitted
+        .partitions(ks, observer)?
         .into_iter()
         .map(|p| SamplePartition {
             k: p.k,
@@ -106,9 +102,11 @@ fn of_sample(
     shown.iter().zip(values.chunks_exact_mut(d.max(1))).for_each(|(&i, row)| (columns.row)(i, row));
     let points = Points::new(&values, shown.len(), d)?;
     let min_node = fitted.min_node().min(shown.len() / 5).max(2);
-    let forest = Forest::grow(points.observed(observer), &fitted.params().forest_params(min_node))?;
+    let setting = Setting { min_node, ..fitted.setting() };
+    let params = RpfCluster { k: fitted.k().min(shown.len()), ..fitted.params().at_setting(&setting) };
+    let of_sample = params.fit(points.observed(observer))?;
     let all: Vec<usize> = (0..shown.len()).collect();
-    of_forest(fitted, &forest, min_node, &forest.leaves(), &all, ks, observer)
+    of_rows(&of_sample, &all, ks, observer)
 }
 
 /// Clusters a matrix for each K. It has no two halves to compare, so there is no stability.

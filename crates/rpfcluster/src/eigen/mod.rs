@@ -170,6 +170,26 @@ impl Embedding {
         permuted
     }
 
+    /// The embedding of all rows, from that of the distinct ones: row i is a copy of row `group_of[i]`, which has
+    /// `copies` of them. Vectors keep unit length.
+    pub(crate) fn expanded(&self, group_of: &[u32], copies: &[u32]) -> Embedding {
+        let k = self.k();
+        let mut vectors = Vec::with_capacity(group_of.len() * k);
+        for &group in group_of {
+            let scale = 1.0 / f64::from(copies[group as usize]).sqrt();
+            vectors.extend(self.row(group as usize).iter().map(|v| v * scale));
+        }
+        let per_copy = |group: &u32| self.degrees[*group as usize] / f64::from(copies[*group as usize]);
+        Embedding {
+            vectors,
+            degrees: group_of.iter().map(per_copy).collect(),
+            component_of: group_of.iter().map(|group| self.component_of[*group as usize]).collect(),
+            eigenvalues: self.eigenvalues.clone(),
+            columns: self.columns.clone(),
+            ..*self
+        }
+    }
+
     /// Row `i`.
     pub fn row(&self, i: usize) -> &[f64] {
         &self.vectors[i * self.k()..][..self.k()]

@@ -130,6 +130,20 @@ impl SparseAffinity {
         &self.weights
     }
 
+    /// The same pairs with the weight of pair (i, j) multiplied by `copies[i] * copies[j]`: row i stands for that many
+    /// equal rows, which are not connected among themselves.
+    pub(crate) fn weighted(&self, copies: &[u32]) -> Self {
+        let mut values = Vec::with_capacity(self.weights.len());
+        for (row, &own) in copies.iter().enumerate() {
+            for e in self.indptr[row]..self.indptr[row + 1] {
+                let other = copies[self.indices[e] as usize];
+                values.push(self.weights.get(e) * f64::from(own) * f64::from(other));
+            }
+        }
+        let (indptr, indices) = (self.indptr.clone(), self.indices.clone());
+        SparseAffinity { constant: self.constant, indptr, indices, weights: Weights::Values(values), ..*self }
+    }
+
     /// The same pairs with another table of weights and another constant: the next bandwidth of a search. An error for
     /// [`Weights::Values`].
     pub fn with_table(mut self, constant: f64, table: Vec<f64>) -> Result<Self> {

@@ -167,6 +167,19 @@ impl LeafMatrix {
         Ok(Self::from_trees(n, leaves?, self.first_tree))
     }
 
+    /// The leaf matrix of rows of which row i is a copy of row `group_of[i]` of this matrix.
+    pub(crate) fn expanded(&self, group_of: &[u32]) -> Self {
+        let expand = |tree: &TreeLeaves| {
+            let mut own = vec![0; self.n];
+            tree.write_ids(&mut own);
+            let ids: Vec<u32> = group_of.iter().map(|group| own[*group as usize]).collect();
+            let (starts, members) = leaf_lists(&ids, tree.count());
+            let merged_into = tree.merged_into.clone();
+            TreeLeaves { starts: Arc::from(starts), members: Arc::from(members), merged_into }
+        };
+        Self::from_trees(group_of.len(), self.leaves.par_iter().map(expand).collect(), self.first_tree)
+    }
+
     /// Number of rows.
     pub fn n(&self) -> usize {
         self.n

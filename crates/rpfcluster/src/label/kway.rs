@@ -6,9 +6,10 @@ use crate::error::{Error, Result};
 use crate::kmeans::{KMeans, relabel_by_first_appearance};
 use crate::observe::{Observer, Stage, StageGuard};
 
-/// Labels by k-means on the unit rows.
+/// Labels by k-means on the unit rows, row i counted `copies[i]` times.
 pub(super) fn label(
     embedding: &Embedding,
+    copies: Option<&[u32]>,
     params: &SpectralParams,
     observer: &dyn Observer,
 ) -> Result<Vec<u32>> {
@@ -17,7 +18,8 @@ pub(super) fn label(
     let mut labels = vec![0u32; embedding.n()];
     let mut rows: Vec<Vec<u32>> = vec![Vec::new(); embedding.columns.len()];
     for (i, component) in embedding.component_of.iter().enumerate() {
-        rows[*component as usize].push(i as u32);
+        let times = copies.map_or(1, |copies| copies[i] as usize);
+        rows[*component as usize].extend(std::iter::repeat_n(i as u32, times));
     }
     let mut next = 0;
     for (own, columns) in rows.iter().zip(&embedding.columns) {

@@ -28,7 +28,17 @@ pub fn label<'a>(
     params: &SpectralParams,
     observer: &dyn Observer,
 ) -> Result<Vec<u32>> {
-    let affinity = affinity.into();
+    label_copies(&affinity.into(), embedding, None, params, observer)
+}
+
+/// [`label`] for rows that occur more than once: k-means counts row i `copies[i]` times.
+pub(crate) fn label_copies(
+    affinity: &Affinity,
+    embedding: &Embedding,
+    copies: Option<&[u32]>,
+    params: &SpectralParams,
+    observer: &dyn Observer,
+) -> Result<Vec<u32>> {
     params.validate()?;
     if embedding.n() != affinity.n() {
         return Err(Error::Length {
@@ -46,14 +56,14 @@ pub fn label<'a>(
     }
     // With fewer distinct rows than clusters the rank is below k, and the last vectors are arbitrary.
     if params.k > 1 && embedding.eigenvalues.last().is_some_and(|last| *last <= ZERO_EIGENVALUE) {
-        let distinct = distinct_rows(&affinity, observer)?;
+        let distinct = distinct_rows(affinity, observer)?;
         if distinct < params.k {
             return Err(Error::TooManyClusters { k: params.k, distinct });
         }
     }
     match params.method {
-        Method::Kway => kway::label(embedding, params, observer),
-        Method::Ncut => ncut::label(&affinity, embedding, params, observer),
+        Method::Kway => kway::label(embedding, copies, params, observer),
+        Method::Ncut => ncut::label(affinity, embedding, params, observer),
     }
 }
 

@@ -5,9 +5,10 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::Evidence;
 use super::fit::{Labelling, Seconds};
-use super::fitted::Fitted;
+use super::fitted::{Fitted, FittedRows};
+use super::{Assessment, Evidence, Verdict};
+use crate::distinct::DistinctRows;
 use crate::eigen::{Embedding, Method, Solver};
 use crate::error::{Error, Result, damaged};
 use crate::forest::Forest;
@@ -31,6 +32,8 @@ struct ClusterHead {
     columns: Vec<Vec<usize>>,
     #[serde(default, rename = "regrouped", alias = "untied")]
     refined: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    verdict: Option<Verdict>,
 }
 
 impl Fitted {
@@ -74,6 +77,7 @@ impl Fitted {
             uncovered: e.uncovered,
             columns: e.columns.clone(),
             refined: self.refined,
+            verdict: self.verdict().cloned(),
         };
         let head = serde_json::to_string(&head)
             .map_err(|e| Error::Model { problem: format!("cannot be written: {e}") })?;
@@ -85,6 +89,9 @@ impl Fitted {
         sections.add("vectors", vec![Piece::F64(&e.vectors)]);
         sections.add("degrees", vec![Piece::F64(&e.degrees)]);
         sections.add("pieces", vec![Piece::U32(&e.component_of)]);
+        if let Some(rows) = &self.rows.distinct {
+            sections.add("groups", vec![Piece::U32(&rows.group_of)]);
+        }
         for &(name, bytes) in extra {
             sections.add(name, vec![Piece::Bytes(bytes)]);
         }
@@ -111,7 +118,14 @@ impl Fitted {
         let forest = Forest::from_container(file, observer)?;
         let head: ClusterHead = serde_json::from_slice(file.section("cluster")?)
             .map_err(|e| damaged(format!("section cluster: {e}")))?;
-        let (n, k) = (forest.n(), head.params.k);
+        let distinct = match file.has("groups") {
+            true => match DistinctRows::from_groups(file.u32s("groups")?) {
+                Some(rows) if rows.len() == forest.n() => Some(Arc::new(rows)),
+                _ => return Err(damaged("section groups does not fit the forest")),
+            },
+            false => None,
+        };
+        let (n, k) = (distinct.as_ref().map_or(forest.n(), |rows| rows.group_of.len()), head.params.k);
         let labels = file.u32s("labels")?;
         let embedding = Embedding {
             eigenvalues: head.eigenvalues,
@@ -139,6 +153,12 @@ impl Fitted {
         let setting = Setting { min_node: head.min_node, affinity: head.affinity, method: head.method };
         let labelling = Labelling { labels, embedding, refined: head.refined };
         let (seconds, evidence) = (Seconds::default(), Evidence::default());
-        Ok(Fitted::new(head.params, Arc::new(forest), setting, leaves, labelling, seconds, evidence))
+        let rows = FittedRows::new(leaves, distinct);
+        let mut fitted =
+            Fitted::new(head.params, Arc::new(forest), setting, rows, labelling, seconds, evidence);
+        if let Some(verdict) = head.verdict {
+            fitted.set_assessment(Assessment { verdict, evidence: None, columns: Vec::new() }, 0.0);
+        }
+        Ok(fitted)
     }
 }

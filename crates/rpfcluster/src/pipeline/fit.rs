@@ -9,12 +9,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::affinity::{Affinity, LinearAffinity, SparseAffinity};
+use crate::distinct::DistinctRows;
 use crate::eigen::{EmbedOptions, Embedding, Solver, SpectralParams, embed};
 use crate::error::{Error, Result};
 use crate::graph::Components;
 use crate::kernel::{LeafMatrix, Neighbors, SparseKernel};
 use crate::kmeans::relabel_by_first_appearance;
-use crate::label::{label, refine};
+use crate::label::{label_copies, refine};
 use crate::observe::{Observer, check};
 use crate::params::AffinityParams;
 
@@ -91,11 +92,23 @@ impl AffinityParams {
     }
 }
 
-/// Eigenvectors and labels of an affinity over these leaves. `start` holds eigenvectors of a similar affinity on the
-/// same rows.
+impl Labelling {
+    /// The labels and eigenvectors of all rows, from those of the distinct ones.
+    pub fn expanded(self, rows: &DistinctRows) -> Self {
+        Labelling {
+            labels: rows.expand(&self.labels),
+            embedding: self.embedding.expanded(&rows.group_of, &rows.copies),
+            refined: self.refined,
+        }
+    }
+}
+
+/// Eigenvectors and labels of an affinity over these leaves. Row i counts `copies[i]` times; the refinement counts it
+/// once. `start` holds eigenvectors of a similar affinity on the same rows.
 pub(crate) fn spectral_labels(
     leaves: &LeafMatrix,
     affinity: &Affinity,
+    copies: Option<&[u32]>,
     spectral: &SpectralParams,
     start: Option<&Embedding>,
     seconds: &mut Seconds,
@@ -103,6 +116,11 @@ pub(crate) fn spectral_labels(
 ) -> Result<Labelling> {
     let clock = Instant::now();
     // More components than clusters: merge those that the kernel itself, without pruning, finds most similar.
+    let weighted = match (affinity, copies) {
+        (Affinity::Graph(graph), Some(copies)) => Some(Affinity::from(graph.weighted(copies))),
+        _ => None,
+    };
+    let counted = weighted.as_ref().unwrap_or(affinity);
     let components = affinity.components(observer)?;
     let between = match components.as_ref().filter(|found| found.count() > spectral.k) {
         Some(found) => Some(ComponentSimilarity::new(leaves, found, observer)?),
@@ -113,10 +131,11 @@ pub(crate) fn spectral_labels(
     let connected = components.as_ref().is_none_or(|found| found.count() == 1);
     let known = components.as_ref().filter(|_| !connected);
     let options = EmbedOptions { start, similarity, connected, components: known };
-    let embedding = embed_in_leaf_order(leaves, affinity, spectral, &options, observer)?;
+    let embedding = embed_in_leaf_order(leaves, counted, spectral, &options, observer)?;
     seconds.spectral += clock.elapsed().as_secs_f64();
     let clock = Instant::now();
-    let labels = label(affinity, &embedding, spectral, observer)?;
+    let labels = label_copies(counted, &embedding, copies, spectral, observer)?;
+    drop(weighted);
     let refined = refine::refined(affinity, &labels, spectral, observer)?;
     let is_refined = refined.is_some();
     let mut labels = refined.unwrap_or(labels);

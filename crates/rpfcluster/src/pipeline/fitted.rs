@@ -4,14 +4,51 @@ use std::sync::{Arc, OnceLock};
 
 use super::fit::{Labelling, Seconds};
 use super::predict::PredictTables;
-use super::{Evidence, confidence};
-use crate::eigen::{Embedding, Method};
+use super::{Assessment, Evidence, Verdict, confidence};
+use crate::affinity::Affinity;
+use crate::distinct::DistinctRows;
+use crate::eigen::{EmbedOptions, Embedding, Method, SpectralParams, embed};
 use crate::error::Result;
 use crate::forest::Forest;
 use crate::kernel::LeafMatrix;
 use crate::metrics::cluster_sizes;
 use crate::observe::Observer;
 use crate::params::{AffinityParams, RpfCluster, Setting};
+use crate::select::KCandidate;
+
+/// The leaves of a fit: of all rows, and of the distinct rows where some occur several times.
+#[derive(Debug)]
+pub(crate) struct FittedRows {
+    /// The leaves of the rows that the forest was grown on.
+    pub grown: Arc<LeafMatrix>,
+    /// How often each of them occurs; `None` for once.
+    pub distinct: Option<Arc<DistinctRows>>,
+    /// The leaves of all rows, computed on first use.
+    all: OnceLock<Arc<LeafMatrix>>,
+}
+
+impl FittedRows {
+    pub fn new(grown: Arc<LeafMatrix>, distinct: Option<Arc<DistinctRows>>) -> Self {
+        FittedRows { grown, distinct, all: OnceLock::new() }
+    }
+
+    /// The leaves of all rows.
+    pub fn all(&self) -> &Arc<LeafMatrix> {
+        match &self.distinct {
+            Some(distinct) => self.all.get_or_init(|| Arc::new(self.grown.expanded(&distinct.group_of))),
+            None => &self.grown,
+        }
+    }
+
+    /// The leaves that an affinity is built from: `top-k` lists the neighbours of distinct rows, each with its copies,
+    /// since copies would fill the lists. The others take all rows.
+    pub fn clustered(&self, affinity: &AffinityParams) -> (&Arc<LeafMatrix>, Option<&DistinctRows>) {
+        match (affinity, &self.distinct) {
+            (AffinityParams::TopK { .. }, Some(distinct)) => (&self.grown, Some(distinct)),
+            _ => (self.all(), None),
+        }
+    }
+}
 
 /// A clustering of the rows it was fitted on. [`Fitted::predict`] labels other rows.
 #[derive(Debug)]
@@ -20,13 +57,14 @@ pub struct Fitted {
     /// Shared with other fits on the same rows.
     pub(crate) forest: Arc<Forest>,
     pub(crate) setting: Setting,
-    pub(crate) leaves: Arc<LeafMatrix>,
+    pub(crate) rows: FittedRows,
     pub(crate) labels: Vec<u32>,
     pub(crate) embedding: Embedding,
     /// Whether the labels come from over-segmentation and merging; the embedding alone then does not give them.
     pub(crate) refined: bool,
     seconds: Seconds,
     evidence: Evidence,
+    assessment: Option<Assessment>,
     /// Computed by the first call of predict or transform.
     pub(super) tables: OnceLock<PredictTables>,
 }
@@ -36,14 +74,27 @@ impl Fitted {
         params: RpfCluster,
         forest: Arc<Forest>,
         setting: Setting,
-        leaves: Arc<LeafMatrix>,
+        rows: FittedRows,
         labelling: Labelling,
         seconds: Seconds,
         evidence: Evidence,
     ) -> Self {
         let Labelling { labels, embedding, refined } = labelling;
         let tables = OnceLock::new();
-        Fitted { params, forest, setting, leaves, labels, embedding, refined, seconds, evidence, tables }
+        let assessment = None;
+        Fitted {
+            params,
+            forest,
+            setting,
+            rows,
+            labels,
+            embedding,
+            refined,
+            seconds,
+            evidence,
+            assessment,
+            tables,
+        }
     }
 
     /// The cluster of each training row, numbered by first appearance.
@@ -61,14 +112,50 @@ impl Fitted {
         cluster_sizes(&self.labels, self.k())
     }
 
-    /// The forest.
+    /// Number of training rows.
+    pub fn n(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Number of distinct rows, which the forest was grown on; `None` where it was grown on all rows.
+    pub fn distinct(&self) -> Option<usize> {
+        self.rows.distinct.as_ref().map(|distinct| distinct.len())
+    }
+
+    /// The forest. Where rows occur several times, it was grown on the distinct ones.
     pub fn forest(&self) -> &Forest {
         &self.forest
     }
 
-    /// The leaves the kernel was computed from.
+    /// The leaves of all rows at the `min_node` of the fit.
     pub fn leaves(&self) -> &Arc<LeafMatrix> {
-        &self.leaves
+        self.rows.all()
+    }
+
+    /// The embedding of the training rows with `k` columns, at most one for each distinct row. The affinity is built
+    /// again: a fit does not keep it.
+    pub fn embed(&self, k: usize, observer: &dyn Observer) -> Result<Embedding> {
+        let (leaves, distinct) = self.rows.clustered(&self.setting.affinity);
+        let mut affinity = self.setting.affinity.build(leaves, observer)?;
+        let params =
+            SpectralParams { k: k.min(leaves.n()), ..self.params.spectral_params(self.setting.method) };
+        let (Affinity::Graph(graph), Some(rows)) = (&affinity, distinct) else {
+            let options = EmbedOptions { start: Some(&self.embedding), ..EmbedOptions::default() };
+            return embed(&affinity, &params, &options, observer);
+        };
+        affinity = graph.weighted(&rows.copies).into();
+        let found = embed(&affinity, &params, &EmbedOptions::default(), observer)?;
+        Ok(found.expanded(&rows.group_of, &rows.copies))
+    }
+
+    /// The distinct row that each training row is a copy of; `None` where the forest was grown on all rows.
+    pub fn distinct_rows(&self) -> Option<&[u32]> {
+        self.rows.distinct.as_ref().map(|distinct| &distinct.group_of[..])
+    }
+
+    /// The affinity that was clustered. That of `top-k` has one row for each distinct row, and does not count copies.
+    pub fn build_affinity(&self, observer: &dyn Observer) -> Result<Affinity<'static>> {
+        self.setting.affinity.build(self.rows.clustered(&self.setting.affinity).0, observer)
     }
 
     /// Eigenvalues and eigenvectors.
@@ -111,10 +198,45 @@ impl Fitted {
         &self.evidence
     }
 
+    /// How far to believe the clustering; `None` where it was not assessed.
+    pub fn verdict(&self) -> Option<&Verdict> {
+        self.assessment.as_ref().map(|found| &found.verdict)
+    }
+
+    /// The evidence behind the verdict; `None` for one cluster and for a clustering read from a file.
+    pub fn verdict_evidence(&self) -> Option<KCandidate> {
+        self.assessment.as_ref().and_then(|found| found.evidence)
+    }
+
+    /// What the columns show: those that decide nearly everything, and those that look like identifiers. One sentence
+    /// each; `names` are the names of the columns, or empty. Empty for a clustering read from a file.
+    pub fn column_hints(&self, names: &[String]) -> Vec<String> {
+        let found = self.assessment.iter().flat_map(|found| &found.columns);
+        found.map(|finding| finding.sentence(names)).collect()
+    }
+
+    pub(crate) fn set_assessment(&mut self, found: Assessment, seconds: f64) {
+        self.assessment = Some(found);
+        self.seconds.tune += seconds;
+    }
+
+    /// The labels of the rows that the forest was grown on.
+    pub(crate) fn grown_labels(&self) -> Vec<u32> {
+        match &self.rows.distinct {
+            Some(rows) => rows.first.iter().map(|row| self.labels[*row as usize]).collect(),
+            None => self.labels.clone(),
+        }
+    }
+
     /// The confidence of each training row, from 0 to 1: of the rows it shares a leaf with, over all trees, the
     /// fraction that is in its cluster.
     pub fn confidence(&self, observer: &dyn Observer) -> Result<Vec<f64>> {
-        confidence::confidence(&self.leaves, &self.labels, self.params.k, observer)
+        confidence::confidence(self.leaves(), &self.labels, self.params.k, observer)
+    }
+
+    /// Adds seconds that were spent outside the fit of the distinct rows.
+    pub(crate) fn add_seconds(&mut self, more: Seconds) {
+        self.seconds.grow += more.grow;
     }
 
     /// Sets the number of threads of predict and transform; `None` is one per core. A model file may come from a

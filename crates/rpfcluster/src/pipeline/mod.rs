@@ -6,8 +6,8 @@
 //!
 //! `memory` estimates the peak memory, `trials` fits several settings on one forest, `fit` is the chain from leaves to
 //! labels, `fitted` holds the result, `confidence` computes the confidence of each row, `predict` labels new rows,
-//! `refit` fits other settings on the same forest, `partitions` computes partitions for several K, `codec` serialises
-//! and deserialises a fitted model.
+//! `refit` fits other settings on the same forest, `partitions` computes partitions for several K, `verdict` says how far to believe the result, `codec`
+//! serialises and deserialises a fitted model.
 
 #[cfg(feature = "serde")]
 mod codec;
@@ -19,18 +19,23 @@ mod partitions;
 mod predict;
 mod refit;
 mod trials;
+mod verdict;
 
 use std::sync::Arc;
 use std::time::Instant;
 
 pub use fit::{Seconds, check_distinct};
 pub use fitted::Fitted;
+pub(crate) use fitted::FittedRows;
 pub use partitions::{Partition, partitions};
+pub(crate) use verdict::Assessment;
+pub use verdict::{Verdict, VerdictWord};
 
+use crate::distinct::DistinctRows;
 use crate::error::Result;
 use crate::forest::Forest;
 use crate::observe::{Observed, Observer, Quiet};
-use crate::params::{AffinityParams, RpfCluster, Setting, linear_min_node};
+use crate::params::{AffinityParams, Duplicates, RpfCluster, Setting, linear_min_node};
 use crate::points::{AnyPoints, Points, Real};
 use crate::random::sample_rows;
 use crate::select::{self, Choice, KChoice, TreesChoice};
@@ -56,15 +61,51 @@ impl RpfCluster {
         }
     }
 
+    /// [`RpfCluster::fit`] in the current thread pool.
+    pub(crate) fn fit_in_pool<R: Real>(&self, points: &Points<R>, observer: &dyn Observer) -> Result<Fitted> {
+        self.validate()?;
+        self.fit_points(points, observer)
+    }
+
     fn fit_points<R: Real>(&self, points: &Points<R>, observer: &dyn Observer) -> Result<Fitted> {
+        let clock = Instant::now();
+        let rows = match self.duplicates {
+            Duplicates::Weigh => DistinctRows::find(points, observer)?.map(Arc::new),
+            Duplicates::Keep => None,
+        };
+        let searched = clock.elapsed().as_secs_f64();
+        let mut fitted = match rows {
+            Some(rows) => {
+                let distinct = rows.clone();
+                points.with_rows(&rows.first, |points| self.fit_rows(points, Some(distinct), observer))??
+            }
+            None => self.fit_rows(points, None, observer)?,
+        };
+        fitted.add_seconds(Seconds { grow: searched, ..Seconds::default() });
+        Ok(fitted)
+    }
+
+    /// Fits these rows. `distinct` is there when they are the distinct rows of a table with copies.
+    fn fit_rows<R: Real>(
+        &self,
+        points: &Points<R>,
+        distinct: Option<Arc<DistinctRows>>,
+        observer: &dyn Observer,
+    ) -> Result<Fitted> {
         let mut seconds = Seconds::default();
         let mut evidence = Evidence::default();
+        let mut known = None;
         let mut params = self.clone();
+        // A node of fewer than `min_node` distinct rows is a leaf; not the root of a table that has few of them.
+        if distinct.is_some() && params.min_node.is_some_and(|given| 2 * given > points.n()) {
+            params.min_node = None;
+        }
         if let Some(max_k) = self.max_k {
             let clock = Instant::now();
-            let chosen = select::choose_k(points, self, max_k, observer)?;
+            let (chosen, of_rows) = select::choose_k(points, self, max_k, observer)?;
             params.k = chosen.k;
             evidence.k = Some(chosen);
+            known = of_rows;
             seconds.tune += clock.elapsed().as_secs_f64();
         }
         if params.k == 1 {
@@ -89,7 +130,8 @@ impl RpfCluster {
             let mut choice = points.with_rows(&rows, |sample| {
                 let quiet = Quiet(observer);
                 let forest = Forest::grow(sample.observed(&quiet), &params.forest_params(base))?;
-                Ok::<_, crate::Error>(choose_setting(&forest, &params, observer)?.0)
+                let distinct = distinct.as_ref().map(|distinct| distinct.subset(&rows));
+                Ok::<_, crate::Error>(choose_setting(&forest, distinct.as_ref(), &params, observer)?.0)
             })??;
             choice.sample = Some(rows.len());
             if params.min_node.is_none() && choice.affinity == AffinityParams::Linear {
@@ -102,7 +144,14 @@ impl RpfCluster {
         let grown_at = evidence.settings.as_ref().map_or(base, |choice| choice.min_node);
         let forest = Forest::grow(points.observed(observer), &params.forest_params(grown_at))?;
         seconds.grow = clock.elapsed().as_secs_f64();
-        fit_forest(params, Arc::new(forest), evidence, seconds, observer)
+        let mut fitted = fit_forest(params, Arc::new(forest), distinct, evidence, seconds, observer)?;
+        if self.assess {
+            let clock = Instant::now();
+            let choice = fitted.evidence().k.clone();
+            let found = verdict::assess(points, &fitted, choice.as_ref(), known, observer)?;
+            fitted.set_assessment(found, clock.elapsed().as_secs_f64());
+        }
+        Ok(fitted)
     }
 }
 
@@ -128,9 +177,14 @@ pub struct Evidence {
 }
 
 /// Selects a setting by trials on this forest; returns what the trials computed for it as well.
-fn choose_setting(forest: &Forest, params: &RpfCluster, observer: &dyn Observer) -> Result<(Choice, Reused)> {
+fn choose_setting(
+    forest: &Forest,
+    distinct: Option<&DistinctRows>,
+    params: &RpfCluster,
+    observer: &dyn Observer,
+) -> Result<(Choice, Reused)> {
     let grid = select::settings(params, forest.n(), forest.params().min_node);
-    let mut trials = Trials::new(forest, params, observer);
+    let mut trials = Trials::new(forest, distinct, params, observer);
     let mut labels = |setting: &Setting, trees| trials.labels(setting, trees);
     let choice = select::choose(grid, params.k, forest.trees(), &mut labels, observer)?;
     let reused = trials.into_reused(&choice.setting());
@@ -150,7 +204,7 @@ fn choose_trees<R: Real>(
     select::choose_trees(points, params, most, observer, &|leaves| {
         let built = affinity.build(leaves, &quiet)?;
         let mut seconds = Seconds::default();
-        Ok(spectral_labels(leaves, &built, &spectral, None, &mut seconds, &quiet)?.labels)
+        Ok(spectral_labels(leaves, &built, None, &spectral, None, &mut seconds, &quiet)?.labels)
     })
 }
 
@@ -158,6 +212,7 @@ fn choose_trees<R: Real>(
 fn fit_forest(
     params: RpfCluster,
     forest: Arc<Forest>,
+    distinct: Option<Arc<DistinctRows>>,
     mut evidence: Evidence,
     mut seconds: Seconds,
     observer: &dyn Observer,
@@ -166,7 +221,7 @@ fn fit_forest(
     if params.tune && evidence.settings.is_none() {
         let clock = Instant::now();
         check_distinct(&forest.leaves(), params.k, observer)?;
-        let (choice, of_trials) = choose_setting(&forest, &params, observer)?;
+        let (choice, of_trials) = choose_setting(&forest, distinct.as_deref(), &params, observer)?;
         (evidence.settings, reused) = (Some(choice), of_trials);
         seconds.tune += clock.elapsed().as_secs_f64();
     }
@@ -188,19 +243,32 @@ fn fit_forest(
     };
     check_distinct(&leaves, params.k, observer)?;
     let clock = Instant::now();
+    let rows = FittedRows::new(leaves, distinct);
+    let (used, copies) = rows.clustered(&setting.affinity);
     let counts = match reused.counts {
         Some(counts) => counts,
-        None => PairCounts::new(&leaves, &setting.affinity, observer)?,
+        None => PairCounts::new(used, &setting.affinity, observer)?,
     };
-    let affinity = counts.affinity(&leaves, &setting.affinity, observer)?;
+    let affinity = counts.affinity(used, &setting.affinity, observer)?;
     drop(counts);
     seconds.kernel = clock.elapsed().as_secs_f64();
     let mut spectral = params.spectral_params(setting.method);
     spectral.angle = MAX_ANGLE;
-    if leaves.n() > select::SAMPLE_ABOVE {
+    if used.n() > select::SAMPLE_ABOVE {
         spectral.tolerance = LARGE_TOLERANCE;
     }
     let start = reused.start.as_ref();
-    let labelling = spectral_labels(&leaves, &affinity, &spectral, start, &mut seconds, observer)?;
-    Ok(Fitted::new(params, forest, setting, leaves, labelling, seconds, evidence))
+    let mut labelling = spectral_labels(
+        used,
+        &affinity,
+        copies.map(|rows| &rows.copies[..]),
+        &spectral,
+        start,
+        &mut seconds,
+        observer,
+    )?;
+    if let Some(copies) = copies {
+        labelling = labelling.expanded(copies);
+    }
+    Ok(Fitted::new(params, forest, setting, rows, labelling, seconds, evidence))
 }

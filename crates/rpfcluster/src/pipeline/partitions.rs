@@ -7,18 +7,19 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::Seconds;
 use super::fit::{spectral_labels, unite_equal_leaves};
+use super::{Fitted, Seconds};
 use crate::affinity::Affinity;
+use crate::distinct::DistinctRows;
 use crate::eigen::{EmbedOptions, Embedding, SpectralParams, embed};
 use crate::error::{Error, Result};
 use crate::forest::Forest;
 use crate::kernel::LeafMatrix;
-use crate::label::label;
+use crate::label::label_copies;
 use crate::label::refine::refined;
 use crate::metrics::Scores;
 use crate::observe::{Observer, Quiet, Stage, StageGuard, check};
-use crate::params::{RpfCluster, Setting};
+use crate::params::{AffinityKind, RpfCluster, Setting};
 
 /// Residual at which eigenvectors are accurate enough to compare partitions.
 const TOLERANCE: f64 = 1e-5;
@@ -48,10 +49,28 @@ pub fn partitions(
     ks: &[usize],
     observer: &dyn Observer,
 ) -> Result<Vec<Partition>> {
+    partitions_of(forest, None, setting, params, ks, observer)
+}
+
+impl Fitted {
+    /// [`partitions`] of the training rows with the setting of the fit.
+    pub fn partitions(&self, ks: &[usize], observer: &dyn Observer) -> Result<Vec<Partition>> {
+        partitions_of(&self.forest, self.rows.distinct.as_deref(), self.setting, &self.params, ks, observer)
+    }
+}
+
+fn partitions_of(
+    forest: &Forest,
+    distinct: Option<&DistinctRows>,
+    setting: Setting,
+    params: &RpfCluster,
+    ks: &[usize],
+    observer: &dyn Observer,
+) -> Result<Vec<Partition>> {
     let Some(&most) = ks.last() else { return Ok(Vec::new()) };
     let stage = StageGuard::begin(observer, Stage::Tune, ks.len() as u64);
     let (trees, half) = (forest.trees(), forest.trees() / 2);
-    let part = |trees| TreeSubset::new(forest, trees, setting, params, most, Quiet(observer));
+    let part = |trees| TreeSubset::new(forest, distinct, trees, setting, params, most, Quiet(observer));
     let whole = part(0..trees)?;
     let halves = if half > 0 {
         let first = part(0..half)?;
@@ -78,7 +97,10 @@ pub fn partitions(
 /// Some of the trees: their affinity, and its largest eigenpairs where it is connected.
 struct TreeSubset<'a> {
     leaves: Arc<LeafMatrix>,
+    distinct: Option<&'a DistinctRows>,
     affinity: Affinity<'static>,
+    /// The affinity with the copies of each row, where there are some.
+    weighted: Option<Affinity<'static>>,
     spectral: SpectralParams,
     wide: Option<Embedding>,
     observer: Quiet<'a>,
@@ -87,13 +109,19 @@ struct TreeSubset<'a> {
 impl<'a> TreeSubset<'a> {
     fn new(
         forest: &Forest,
+        distinct: Option<&'a DistinctRows>,
         trees: Range<usize>,
         setting: Setting,
         params: &RpfCluster,
         most: usize,
         observer: Quiet<'a>,
     ) -> Result<Self> {
-        let leaves = Arc::new(forest.leaves_of_trees(trees, setting.min_node)?);
+        let mut leaves = Arc::new(forest.leaves_of_trees(trees, setting.min_node)?);
+        let mut distinct = distinct;
+        // As in a fit: only `top-k` works on the distinct rows.
+        if let Some(rows) = distinct.take_if(|_| setting.affinity.kind() != AffinityKind::TopK) {
+            leaves = Arc::new(leaves.expanded(&rows.group_of));
+        }
         let affinity = setting.affinity.build(&leaves, &observer)?;
         let spectral = SpectralParams {
             k: most.min(leaves.n()),
@@ -104,23 +132,38 @@ impl<'a> TreeSubset<'a> {
         };
         // On a connected graph the first k eigenvectors are those for k clusters.
         let connected = affinity.components(&observer)?.is_none_or(|c| c.count() == 1);
+        let weighted = match (&affinity, distinct) {
+            (Affinity::Graph(graph), Some(rows)) => Some(Affinity::from(graph.weighted(&rows.copies))),
+            _ => None,
+        };
+        let counted = weighted.as_ref().unwrap_or(&affinity);
         let wide = if connected {
-            possible(embed(&affinity, &spectral, &EmbedOptions::default(), &observer))?
+            possible(embed(counted, &spectral, &EmbedOptions::default(), &observer))?
         } else {
             None
         };
-        Ok(TreeSubset { leaves, affinity, spectral, wide, observer })
+        Ok(TreeSubset { leaves, distinct, affinity, weighted, spectral, wide, observer })
     }
 
+    /// The labels of all rows.
     fn labels(&self, k: usize) -> Result<Option<Vec<u32>>> {
+        let labels = self.clustered_labels(k)?;
+        Ok(match self.distinct {
+            Some(rows) => labels.map(|labels| rows.expand(&labels)),
+            None => labels,
+        })
+    }
+
+    fn clustered_labels(&self, k: usize) -> Result<Option<Vec<u32>>> {
         let spectral = SpectralParams { k, ..self.spectral.clone() };
         let affinity = &self.affinity;
         match &self.wide {
             Some(wide) if k <= wide.k() => {
                 let first = wide.first(k);
-                let Some(mut labels) = possible(label(affinity, &first, &spectral, &self.observer))? else {
-                    return Ok(None);
-                };
+                let copies = self.distinct.map(|rows| &rows.copies[..]);
+                let counted = self.weighted.as_ref().unwrap_or(affinity);
+                let found = label_copies(counted, &first, copies, &spectral, &self.observer);
+                let Some(mut labels) = possible(found)? else { return Ok(None) };
                 if let Some(finer) =
                     possible(refined(affinity, &labels, &spectral, &self.observer))?.flatten()
                 {
@@ -131,8 +174,15 @@ impl<'a> TreeSubset<'a> {
             }
             _ => {
                 let mut seconds = Seconds::default();
-                let found =
-                    spectral_labels(&self.leaves, affinity, &spectral, None, &mut seconds, &self.observer);
+                let found = spectral_labels(
+                    &self.leaves,
+                    affinity,
+                    self.distinct.map(|rows| &rows.copies[..]),
+                    &spectral,
+                    None,
+                    &mut seconds,
+                    &self.observer,
+                );
                 Ok(possible(found)?.map(|found| found.labels))
             }
         }

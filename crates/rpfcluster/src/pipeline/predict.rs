@@ -49,7 +49,7 @@ impl PredictTables {
     fn new(fitted: &Fitted, observer: &dyn Observer) -> Result<Self> {
         let (embedding, k) = (&fitted.embedding, fitted.params.k);
         let width = embedding.k();
-        let mut signatures = rows_by_signature(&fitted.leaves, observer)?;
+        let mut signatures = rows_by_signature(fitted.leaves(), observer)?;
         signatures.dedup_by_key(|(signature, _)| *signature);
         let loadings = loadings(embedding);
         let totals = column_sums(&loadings, width);
@@ -90,10 +90,12 @@ impl PredictTables {
     }
 
     /// Extends the eigenvectors to one row, from some training rows and the numbers of leaves it shares with them.
-    /// `table` has the weight of each number, which is on top of `constant` to all training rows.
+    /// `training` gives the row and the number of its copies; `table` has the weight of each number of leaves, which
+    /// is on top of `constant` to all training rows.
     fn extend_row(
         &self,
         (rows, counts): (&[u32], &[u16]),
+        training: &impl Fn(usize) -> (usize, f64),
         table: &[f64],
         constant: f64,
         n: usize,
@@ -105,9 +107,10 @@ impl PredictTables {
             *o = constant * total;
         }
         for (&j, &count) in rows.iter().zip(counts) {
-            let weight = table[usize::from(count)];
+            let (row, copies) = training(j as usize);
+            let weight = table[usize::from(count)] * copies;
             degree += weight;
-            for (o, l) in out.iter_mut().zip(&self.loadings[j as usize * k..][..k]) {
+            for (o, l) in out.iter_mut().zip(&self.loadings[row * k..][..k]) {
                 *o += weight * l;
             }
         }
@@ -176,7 +179,7 @@ impl Fitted {
                     self.tables.get_or_init(|| fresh)
                 }
             };
-            let batch = BATCH.max(self.leaves.n());
+            let batch = BATCH.max(self.n());
             let mut all = Vec::new();
             for first in (0..points.n()).step_by(batch) {
                 work(&points.part(first..(first + batch).min(points.n())), tables, &mut all)?;
@@ -186,28 +189,43 @@ impl Fitted {
     }
 
     fn leaf_ids<R: Real>(&self, points: &Points<R>, observer: &dyn Observer) -> Result<LeafIds> {
-        Ok(self.leaves.adapt(self.forest.route(points.observed(observer))?))
+        Ok(self.rows.grown.adapt(self.forest.route(points.observed(observer))?))
+    }
+
+    /// For each row that the forest was grown on, its first training row and the number of its copies.
+    fn training_rows(&self) -> impl Fn(usize) -> (usize, f64) + Sync + '_ {
+        let distinct = self.rows.distinct.as_deref();
+        move |grown| match distinct {
+            Some(rows) => (rows.first[grown] as usize, f64::from(rows.copies[grown])),
+            None => (grown, 1.0),
+        }
     }
 
     /// The eigenvectors of rows given by their leaf ids.
     fn extend(&self, ids: &LeafIds, tables: &PredictTables, observer: &dyn Observer) -> Result<Vec<f64>> {
-        let (n, width) = (self.leaves.n(), self.embedding.k());
-        let trees = self.leaves.trees();
+        let (n, width) = (self.n(), self.embedding.k());
+        let trees = self.rows.grown.trees();
         let mut out = vec![0.0; ids.n() * width];
         let rows = out.par_chunks_mut(width).enumerate();
         match self.setting.affinity {
             AffinityParams::Linear => {
-                return extend_linear(&self.leaves, ids, &tables.loadings, width, observer);
+                return extend_linear(self.leaves(), ids, &tables.loadings, width, observer);
             }
             AffinityParams::TopK { top, power } => {
                 let table = powers(power, trees)?;
-                let found = self.leaves.top_k_of(ids, top, observer)?;
-                rows.for_each(|(row, out)| tables.extend_row(found.row(row), &table, 0.0, n, out));
+                let found = self.rows.grown.top_k_of(ids, top, observer)?;
+                let training = self.training_rows();
+                rows.for_each(|(row, out)| {
+                    tables.extend_row(found.row(row), &training, &table, 0.0, n, out);
+                });
             }
             AffinityParams::Paper { beta1, beta2, .. } => {
                 let (constant, table) = exponential(beta2, trees)?;
-                let found = self.leaves.sparse_of(ids, beta1, observer)?;
-                rows.for_each(|(row, out)| tables.extend_row(found.row(row), &table, constant, n, out));
+                let found = self.leaves().sparse_of(ids, beta1, observer)?;
+                let each = |row| (row, 1.0);
+                rows.for_each(|(row, out)| {
+                    tables.extend_row(found.row(row), &each, &table, constant, n, out);
+                });
             }
         }
         Ok(out)
@@ -223,8 +241,9 @@ impl Fitted {
         tables: &PredictTables,
         observer: &dyn Observer,
     ) -> Result<Vec<u32>> {
-        let table = powers(power, self.leaves.trees())?;
-        let found = self.leaves.top_k_of(ids, top, observer)?;
+        let table = powers(power, self.rows.grown.trees())?;
+        let found = self.rows.grown.top_k_of(ids, top, observer)?;
+        let training = self.training_rows();
         let rows = ids.signatures(observer)?.into_par_iter().enumerate();
         Ok(rows
             .map(|(row, signature)| {
@@ -234,7 +253,8 @@ impl Fitted {
                 let mut votes = vec![0.0; self.k()];
                 let (js, counts) = found.row(row);
                 for (&j, &count) in js.iter().zip(counts) {
-                    votes[self.labels[j as usize] as usize] += table[usize::from(count)];
+                    let (row, copies) = training(j as usize);
+                    votes[self.labels[row] as usize] += table[usize::from(count)] * copies;
                 }
                 (0..).zip(&votes).fold((0, 0.0), |best, (c, &v)| if v > best.1 { (c, v) } else { best }).0
             })

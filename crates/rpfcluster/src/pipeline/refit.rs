@@ -49,9 +49,10 @@ impl Fitted {
             Precision::F32 => size_of::<f32>(),
             Precision::F64 => size_of::<f64>(),
         };
-        memory::check(&params, self.forest.n(), self.forest.d(), width)?;
+        memory::check(&params, self.n(), self.forest.d(), width)?;
         let forest = Arc::clone(&self.forest);
+        let distinct = self.rows.distinct.clone();
         let (evidence, seconds) = (Evidence::default(), Seconds::default());
-        in_pool(params.threads, || fit_forest(params.clone(), forest, evidence, seconds, observer))?
+        in_pool(params.threads, || fit_forest(params.clone(), forest, distinct, evidence, seconds, observer))?
     }
 }

@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::fit::{Labelling, PairCounts, Seconds, spectral_labels};
+use crate::distinct::DistinctRows;
 use crate::eigen::{Embedding, SpectralParams};
 use crate::error::Result;
 use crate::forest::Forest;
@@ -27,6 +28,8 @@ const MIN_LIST: usize = 20;
 /// Fits settings on one forest.
 pub(crate) struct Trials<'a> {
     forest: &'a Forest,
+    /// The rows that the forest was grown on, where the table has copies of them.
+    rows: Option<&'a DistinctRows>,
     spectral: SpectralParams,
     /// Leaves and counts of all trees at the forest's own `min_node`; kept for the winner.
     whole: Option<Shared>,
@@ -62,17 +65,23 @@ pub(crate) struct Reused {
 }
 
 impl<'a> Trials<'a> {
-    pub fn new(forest: &'a Forest, params: &RpfCluster, observer: &'a dyn Observer) -> Self {
+    pub fn new(
+        forest: &'a Forest,
+        rows: Option<&'a DistinctRows>,
+        params: &RpfCluster,
+        observer: &'a dyn Observer,
+    ) -> Self {
         let spectral = SpectralParams {
             tolerance: TOLERANCE,
             max_iterations: MAX_ITERATIONS,
             restarts: RESTARTS,
             ..params.spectral_params(params.method.unwrap_or_default())
         };
-        Trials { forest, spectral, whole: None, other: None, starts: Vec::new(), observer: Quiet(observer) }
+        let observer = Quiet(observer);
+        Trials { forest, rows, spectral, whole: None, other: None, starts: Vec::new(), observer }
     }
 
-    /// The labels of a setting on some of the trees.
+    /// The labels of all rows by a setting on some of the trees.
     pub fn labels(&mut self, setting: &Setting, trees: Range<usize>) -> Result<Vec<u32>> {
         let all = trees == (0..self.forest.trees());
         let kept = all && setting.min_node == self.forest.params().min_node;
@@ -86,7 +95,7 @@ impl<'a> Trials<'a> {
             }
         };
         let shared = slot.insert(shared);
-        let found = shared.fit(setting, &self.spectral, &self.observer)?;
+        let found = shared.fit(setting, self.rows, &self.spectral, &self.observer)?;
         if all && found.embedding.columns.len() == 1 {
             let start = Start {
                 eigenvalues: found.embedding.eigenvalues.clone(),
@@ -96,6 +105,9 @@ impl<'a> Trials<'a> {
         }
         if let AffinityParams::TopK { top, .. } = setting.affinity {
             shared.last = Some((top, found.embedding));
+            if let Some(rows) = self.rows {
+                return Ok(rows.expand(&found.labels));
+            }
         }
         Ok(found.labels)
     }
@@ -103,7 +115,7 @@ impl<'a> Trials<'a> {
     /// Hands over what the final fit of the winner needs again.
     pub fn into_reused(self, winner: &Setting) -> Reused {
         let start = self.starts.into_iter().find(|(setting, _)| setting == winner).map(|(_, start)| {
-            let n = self.forest.n();
+            let n = start.vectors.len() / start.eigenvalues.len();
             Embedding::start(n, start.eigenvalues, start.vectors.into_iter().map(f64::from).collect())
         });
         let whole = self.whole.filter(|shared| shared.min_node == winner.min_node);
@@ -121,10 +133,12 @@ impl Shared {
     fn fit(
         &mut self,
         setting: &Setting,
+        rows: Option<&DistinctRows>,
         spectral: &SpectralParams,
         observer: &dyn Observer,
     ) -> Result<Labelling> {
-        let mut start = None;
+        let start;
+        let mut seconds = Seconds::default();
         let affinity = match setting.affinity {
             AffinityParams::TopK { top, .. } => {
                 start = self.last.as_ref().filter(|(last, _)| *last == top).map(|(_, embedding)| embedding);
@@ -139,8 +153,16 @@ impl Shared {
                 };
                 self.neighbors.insert(counts).affinity(&self.leaves, &setting.affinity, observer)?
             }
-            other => other.build(&self.leaves, observer)?,
+            other => {
+                let leaves = match rows {
+                    Some(rows) => Arc::new(self.leaves.expanded(&rows.group_of)),
+                    None => self.leaves.clone(),
+                };
+                let affinity = other.build(&leaves, observer)?;
+                return spectral_labels(&leaves, &affinity, None, spectral, None, &mut seconds, observer);
+            }
         };
-        spectral_labels(&self.leaves, &affinity, spectral, start, &mut Seconds::default(), observer)
+        let copies = rows.map(|rows| &rows.copies[..]);
+        spectral_labels(&self.leaves, &affinity, copies, spectral, start, &mut seconds, observer)
     }
 }

@@ -6,17 +6,20 @@
 //! of the forest are two independent kernels of the same rows; the agreement of their partitions, the stability, is
 //! reported for the winner and decides where the consensus is accidental.
 //!
-//! `candidates` is the grid, `score` the consensus, `clusters` selects K, `trees` selects T. The fit is passed in as a
+//! `candidates` is the grid, `score` the consensus, `clusters` selects K by `evidence`, `trees` selects T. The fit is passed in as a
 //! closure: this module knows the parameters, not the pipeline.
 
 mod candidates;
 mod clusters;
+mod evidence;
 mod score;
 mod trees;
 
 pub(crate) use candidates::settings;
+pub use clusters::KChoice;
 pub(crate) use clusters::choose_k;
-pub use clusters::{KCandidate, KChoice};
+pub use evidence::KCandidate;
+pub(crate) use evidence::KEvidence;
 pub(crate) use score::choose;
 pub use score::{Candidate, Choice};
 pub(crate) use trees::choose_trees;

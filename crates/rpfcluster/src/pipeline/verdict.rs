@@ -1,0 +1,244 @@
+//! How far to believe a clustering: one word, one score and the reason, without labels.
+//!
+//! The score is that of `select::evidence` for the K of the fit, with the separation of the labels that the fit returned.
+//! It estimates the adjusted Rand index with the true classes. The word is lower where the evidence itself is doubtful:
+//! few rows, or columns that decide nearly everything. docs/notes/2026-11-verdict.md reports how words and scores compare
+//! with the truth on tables that were not used to set the limits.
+
+use super::Fitted;
+use crate::columns::{ColumnProblem, column_problems};
+use crate::error::{Error, Result};
+use crate::metrics::Scores;
+use crate::observe::{Observer, Quiet};
+use crate::params::{AffinityParams, RpfCluster, Setting};
+use crate::points::{Points, Real};
+use crate::random::sample_rows;
+use crate::select::{KCandidate, KChoice, KEvidence};
+
+/// Smallest score of a clear clustering.
+const CLEAR: f64 = 0.75;
+/// Smallest score of a plausible clustering.
+const PLAUSIBLE: f64 = 0.5;
+/// Largest score of a clustering whose word is lowered to plausible or weak.
+const LOWERED: [f64; 2] = [0.74, 0.49];
+/// Rows of the sample the evidence is computed on, and per cluster.
+const SAMPLE_ROWS: usize = 1000;
+const SAMPLE_ROWS_PER_CLUSTER: usize = 20;
+const MAX_SAMPLE_ROWS: usize = 4000;
+/// Fewer rows cannot make a clustering clear: chance groups look separated.
+const FEW_ROWS: usize = 30;
+
+/// How far to believe a clustering.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+#[non_exhaustive]
+pub enum VerdictWord {
+    /// No better separated than cuts through data without clusters.
+    None,
+    /// Halves of the rows give different clusters, or they are hardly separated.
+    Weak,
+    /// Mostly reproduced and separated.
+    Plausible,
+    /// Reproduced from half of the rows and well separated.
+    Clear,
+}
+
+impl VerdictWord {
+    /// The word in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            VerdictWord::None => "none",
+            VerdictWord::Weak => "weak",
+            VerdictWord::Plausible => "plausible",
+            VerdictWord::Clear => "clear",
+        }
+    }
+
+    /// The word in a sentence.
+    pub fn words(self) -> &'static str {
+        match self {
+            VerdictWord::None => "no structure found",
+            other => other.name(),
+        }
+    }
+}
+
+/// How far to believe a clustering, and why.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct Verdict {
+    /// The word.
+    pub word: VerdictWord,
+    /// From 0 to 1: an estimate of the adjusted Rand index with the true classes.
+    pub score: f64,
+    /// One sentence.
+    pub reason: String,
+}
+
+/// The verdict of a fit, the evidence behind it, and what its columns show.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Assessment {
+    pub verdict: Verdict,
+    pub evidence: Option<KCandidate>,
+    pub columns: Vec<ColumnFinding>,
+}
+
+/// A problem of some columns, and what happens without them.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ColumnFinding {
+    pub problem: ColumnProblem,
+    /// Adjusted Rand index between the clusters and those of the other columns.
+    pub without: Option<f64>,
+}
+
+impl ColumnFinding {
+    pub fn sentence(&self, names: &[String]) -> String {
+        let sentence = self.problem.sentence(names);
+        match self.without {
+            Some(ari) => {
+                let others = if self.problem.columns().len() == 1 { "Without it" } else { "Without them" };
+                let same =
+                    if ari >= 0.9 { "the same clusters are found" } else { "other clusters are found" };
+                format!("{sentence} {others} {same} (adjusted Rand index {ari:.2}).")
+            }
+            None => sentence,
+        }
+    }
+}
+
+/// Assesses a fit of `points`, the rows that its forest was grown on. `known` is the evidence that K was selected by.
+pub(crate) fn assess<R: Real>(
+    points: &Points<R>,
+    fitted: &Fitted,
+    choice: Option<&KChoice>,
+    known: Option<KEvidence>,
+    observer: &dyn Observer,
+) -> Result<Assessment> {
+    let (n, k) = (points.n(), fitted.k());
+    let labels = fitted.grown_labels();
+    let mut columns = Vec::new();
+    for problem in column_problems(points) {
+        let without =
+            if k > 1 { without_columns(points, &labels, fitted, &problem, observer)? } else { None };
+        columns.push(ColumnFinding { problem, without });
+    }
+    if k < 2 {
+        let most = choice.and_then(|choice| choice.candidates.iter().map(|c| c.k).max());
+        let reason = match most {
+            Some(most) => format!(
+                "No number of clusters up to {most} is better separated than cuts through data without clusters."
+            ),
+            None if choice.is_some() => format!("{n} rows are too few to tell clusters from chance."),
+            None => "One cluster holds every row.".to_string(),
+        };
+        let verdict = Verdict { word: VerdictWord::None, score: 0.0, reason };
+        return Ok(Assessment { verdict, evidence: None, columns });
+    }
+    let evidence = match known {
+        Some(evidence) => evidence,
+        None => {
+            let rows = (SAMPLE_ROWS_PER_CLUSTER * k).clamp(SAMPLE_ROWS, MAX_SAMPLE_ROWS);
+            KEvidence::new(points, fitted.params(), &[k], rows, observer)?
+        }
+    };
+    let sampled: Vec<u32> = evidence.rows.iter().map(|row| labels[*row as usize]).collect();
+    let Some(found) = evidence.of_labels(&sampled, k) else {
+        let reason = "The number of clusters is too large to be assessed.".to_string();
+        let verdict = Verdict { word: VerdictWord::Weak, score: 0.0, reason };
+        return Ok(Assessment { verdict, evidence: None, columns });
+    };
+    let verdict = judge(&found, fitted.n(), &columns);
+    Ok(Assessment { verdict, evidence: Some(found), columns })
+}
+
+/// The verdict for this evidence.
+fn judge(found: &KCandidate, n: usize, columns: &[ColumnFinding]) -> Verdict {
+    let halves = match found.strength {
+        Some(ari) => format!("(adjusted Rand index {:.2})", ari.max(0.0)),
+        None => String::new(),
+    };
+    let (mut word, mut reason) = if !found.is_separated() {
+        let reason =
+            "The clusters are no better separated than cuts through data without clusters.".to_string();
+        (VerdictWord::None, reason)
+    } else if found.score >= CLEAR {
+        let reason = format!(
+            "The clusters are separated, and half of the rows predicts those of the other half {halves}."
+        );
+        (VerdictWord::Clear, reason)
+    } else if found.score >= PLAUSIBLE {
+        let reason =
+            format!("The clusters are separated, but halves of the rows agree only in part {halves}.");
+        (VerdictWord::Plausible, reason)
+    } else if found.strength.is_some_and(|ari| ari < 0.6) {
+        (VerdictWord::Weak, format!("Halves of the rows give different clusters {halves}."))
+    } else {
+        let reason = "The clusters are hardly better separated than cuts through data without clusters.";
+        (VerdictWord::Weak, reason.to_string())
+    };
+    let mut score = if word == VerdictWord::None { found.score.min(LOWERED[1]) } else { found.score };
+    let mut lower = |most: VerdictWord, limit: f64, because: String| {
+        if word > most {
+            (word, score, reason) = (most, score.min(limit), because);
+        }
+    };
+    if found.strength.is_none() {
+        let because = format!("{n} rows are too few to repeat the clustering on halves of them.");
+        lower(VerdictWord::Plausible, LOWERED[0], because);
+    } else if n < FEW_ROWS {
+        lower(VerdictWord::Plausible, LOWERED[0], format!("{n} rows are too few for certainty."));
+    }
+    for finding in columns.iter().filter(|finding| finding.without.is_some_and(|ari| ari < 0.5)) {
+        match finding.problem {
+            ColumnProblem::Identifier { .. } => {
+                let because = "The clusters change when a column that looks like an identifier is left out.";
+                lower(VerdictWord::Weak, LOWERED[1], because.to_string());
+            }
+            _ => {
+                let because = "The clusters follow few columns of large spread and change without them.";
+                lower(VerdictWord::Plausible, LOWERED[0], because.to_string());
+            }
+        }
+    }
+    Verdict { word, score, reason }
+}
+
+/// Adjusted Rand index between the labels and a clustering without some of the columns, on a sample of the rows; `None`
+/// where it cannot be fitted.
+fn without_columns<R: Real>(
+    points: &Points<R>,
+    labels: &[u32],
+    fitted: &Fitted,
+    problem: &ColumnProblem,
+    observer: &dyn Observer,
+) -> Result<Option<f64>> {
+    let left_out = problem.columns();
+    let d = points.d() - left_out.len();
+    let rows = sample_rows(fitted.params().seed, points.n(), SAMPLE_ROWS);
+    let mut row_values = vec![0.0f64; points.d()];
+    let mut values = Vec::with_capacity(rows.len() * d);
+    for &row in &rows {
+        points.copy_row(row as usize, &mut row_values);
+        let kept = row_values.iter().enumerate().filter(|(column, _)| !left_out.contains(column));
+        values.extend(kept.map(|(_, value)| *value));
+    }
+    let setting = Setting {
+        min_node: RpfCluster::default().fixed_min_node(rows.len()),
+        affinity: AffinityParams::TopK { top: RpfCluster::TOP, power: RpfCluster::POWER },
+        method: fitted.method(),
+    };
+    let params = fitted.params().at_setting(&setting);
+    let found =
+        Points::new(&values, rows.len(), d).and_then(|points| params.fit_in_pool(&points, &Quiet(observer)));
+    match found {
+        Ok(other) => {
+            let own: Vec<u32> = rows.iter().map(|row| labels[*row as usize]).collect();
+            Ok(Some(Scores::new(&own, other.labels())?.ari))
+        }
+        Err(Error::Cancelled) => Err(Error::Cancelled),
+        // No columns are left, or too few distinct rows.
+        Err(_) => Ok(None),
+    }
+}

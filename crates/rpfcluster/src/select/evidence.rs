@@ -1,0 +1,516 @@
+//! Evidence for a number of clusters, without labels: prediction strength, separation and the eigengap.
+//!
+//! - Prediction strength (Tibshirani and Walther, JCGS 14, 2005): a fit on one half of the rows predicts the other half,
+//!   which is also fitted itself. The adjusted Rand index of both labellings, averaged over two splits of the rows, both
+//!   directions and a soft and a sharp graph.
+//! - Separation: the mutual information of the clusters at the two ends of an edge of the soft graph, divided by their
+//!   entropy; 1 when no edge leaves its cluster. Every unimodal cloud has some, so what is missing to 1 is compared
+//!   with the least that is missing in reference samples without clusters, normal with the covariance of the table (the
+//!   idea of the gap statistic; Tibshirani, Walther and Hastie, JRSS B 63, 2001). The logarithm of the ratio.
+//! - Eigengap (von Luxburg 2007, section 8.3) of the sharp graph: the logarithm of the growth of 1 - λ behind the K-th
+//!   eigenvalue, less its mean in the reference samples.
+//!
+//! [`Candidate::score`](KCandidate::score) combines them into an estimate of the adjusted Rand index with the true
+//! classes. Its coefficients are a least-squares fit on the design tables; docs/notes/2026-11-verdict.md has the protocol
+//! and the result on tables that were not looked at. Costs ten forests and sixteen embeddings of a sample.
+
+use rayon::prelude::*;
+
+use crate::affinity::{Affinity, SparseAffinity, Weights};
+use crate::eigen::{EmbedOptions, Embedding, SpectralParams, embed};
+use crate::error::{Error, Result};
+use crate::forest::Forest;
+use crate::kernel::{LeafMatrix, Neighbors};
+use crate::label::label;
+use crate::metrics::Scores;
+use crate::observe::{Observer, Quiet, Stage, StageGuard, check};
+use crate::params::RpfCluster;
+use crate::points::{Points, Real};
+use crate::random::{Purpose, Stream, sample_rows};
+
+/// Tables with more columns are replaced by [`PROJECTIONS`] random projections, so that the sample of a wide sparse
+/// table is not stored densely.
+const MAX_COLUMNS: usize = 4096;
+/// Random projections of a wide table; they nearly preserve distances (Johnson and Lindenstrauss 1984).
+const PROJECTIONS: usize = 256;
+/// Reference samples without clusters.
+const REFERENCES: usize = 5;
+/// Splits of the rows into halves.
+const SPLITS: u64 = 2;
+/// Trees of a forest of half of the rows.
+const HALF_TREES: usize = 100;
+/// Neighbours and power of the soft graph, on which clusters that touch leak into each other.
+const SOFT: (usize, f64) = (10, 2.0);
+/// Neighbours and power of the sharp graph.
+const SHARP: (usize, f64) = (20, 8.0);
+/// Largest number of rows in a leaf, plus one.
+const MIN_NODE: usize = 24;
+/// Weight that connects all pairs, as a share of the mean: one eigenproblem then serves every K.
+const CONNECTION: f64 = 1e-7;
+/// 1 - λ below this share of the reference's first counts as zero: clusters that do not touch.
+const ZERO_SHARE: f64 = 0.01;
+/// What is missing to full mutual information, below which it counts as nothing.
+const ZERO_LEAK: f64 = 1e-4;
+/// Separation beyond which clusters are no better for being further apart.
+const FULL_SEPARATION: f64 = 1.2;
+/// Range of the eigengap that counts.
+const GAP_RANGE: (f64, f64) = (-1.0, 3.0);
+/// Separation at or below which clusters are no better separated than cuts through data without clusters.
+pub(crate) const MIN_SEPARATION: f64 = 0.55;
+/// Rows per cluster and half below which halves are not fitted.
+const ROWS_PER_CLUSTER: usize = 3;
+
+/// One number of clusters and the evidence for it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct KCandidate {
+    /// The number of clusters.
+    pub k: usize,
+    /// Adjusted Rand index between what one half of the rows predicts for the other and what the other finds itself;
+    /// `None` with too few rows.
+    pub strength: Option<f64>,
+    /// Logarithm of how many times less similarity leaves the clusters than in reference samples without clusters.
+    pub separation: f64,
+    /// Logarithm of the growth of 1 - λ behind the K-th eigenvalue, less its mean in the reference samples.
+    pub gap: f64,
+    /// The estimate, from 0 to 1, of the adjusted Rand index with the true classes.
+    pub score: f64,
+}
+
+impl KCandidate {
+    fn new(k: usize, strength: Option<f64>, separation: f64, gap: f64) -> Self {
+        let mut candidate = KCandidate { k, strength, separation, gap, score: 0.0 };
+        candidate.score = candidate.estimate();
+        candidate
+    }
+
+    /// The same evidence for a partition with another separation.
+    pub(crate) fn with_separation(self, separation: f64) -> Self {
+        KCandidate::new(self.k, self.strength, separation, self.gap)
+    }
+
+    /// Least-squares fit of the adjusted Rand index on the design tables.
+    fn estimate(&self) -> f64 {
+        let separated = (self.separation / FULL_SEPARATION).clamp(0.0, 1.0);
+        let strength = self.strength.unwrap_or(0.5).clamp(0.0, 1.0);
+        let gap = self.gap.clamp(GAP_RANGE.0, GAP_RANGE.1);
+        let score = 0.05 + separated * (0.11 + 0.54 * strength + 0.06 * (self.k as f64).ln() + 0.07 * gap);
+        score.clamp(0.0, 1.0)
+    }
+
+    /// Whether the clusters are better separated than cuts through data without clusters.
+    pub(crate) fn is_separated(&self) -> bool {
+        self.separation > MIN_SEPARATION
+    }
+}
+
+/// The evidence of a sample of the rows for several K.
+pub(crate) struct KEvidence {
+    /// The rows of the sample.
+    pub rows: Vec<u32>,
+    /// In the order of K.
+    pub candidates: Vec<KCandidate>,
+    soft: SparseAffinity,
+    /// For each K, the least that is missing to full mutual information in the reference samples.
+    least_leak: Vec<f64>,
+}
+
+impl KEvidence {
+    /// Computes the evidence for every K in `ks`, ascending, on at most `rows` rows.
+    pub fn new<R: Real>(
+        points: &Points<R>,
+        params: &RpfCluster,
+        ks: &[usize],
+        rows: usize,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        let rows = sample_rows(params.seed, points.n(), rows);
+        let (values, d) = dense_sample(points, &rows, params.seed, observer)?;
+        let sample = Sample { values: &values, n: rows.len(), d };
+        let most = ks.last().map_or(2, |k| *k).min(sample.n);
+        let stage = StageGuard::begin(observer, Stage::Tune, 1 + SPLITS + REFERENCES as u64);
+        let quiet = Quiet(observer);
+        let grown = GrownGraphs::new(&sample, params, params.trees, most, &quiet)?;
+        observer.advance(Stage::Tune, 1);
+        let mut strengths = vec![(0.0, 0u32); ks.len()];
+        for split in 0..SPLITS {
+            add_strengths(&sample, params, ks, split, &mut strengths, &quiet)?;
+            observer.advance(Stage::Tune, 1);
+        }
+        let mut least_leak = vec![f64::INFINITY; ks.len()];
+        let mut references = Vec::with_capacity(REFERENCES);
+        for number in 0..REFERENCES as u64 {
+            let cloud = reference_sample(&values, d, params.seed, number, observer)?;
+            let cloud = Sample { values: &cloud, ..sample };
+            let graphs = GrownGraphs::new(&cloud, params, params.trees, most, &quiet)?;
+            for (least, &k) in least_leak.iter_mut().zip(ks) {
+                if let Some(labels) = graphs.soft.labels(k, params, &quiet)? {
+                    *least = least.min(leak(&graphs.soft.graph, &labels, k));
+                }
+            }
+            references.push(graphs.sharp.complements());
+            observer.advance(Stage::Tune, 1);
+        }
+        drop(stage);
+        let seen = grown.sharp.complements();
+        let none = ZERO_SHARE * mean(references.iter().map(|c| c.get(1).copied().unwrap_or(0.0))).max(1e-12);
+        let growth = |c: &[f64], k: usize| match (c.get(k - 1), c.get(k)) {
+            (Some(own), Some(next)) => ((next + none) / (own + none)).ln(),
+            _ => 0.0,
+        };
+        let mut candidates = Vec::with_capacity(ks.len());
+        for (at, &k) in ks.iter().enumerate() {
+            let (sum, count) = strengths[at];
+            let strength = (count > 0).then(|| sum / f64::from(count));
+            let gap = growth(&seen, k) - mean(references.iter().map(|c| growth(c, k)));
+            let separation = match grown.soft.labels(k, params, &quiet)? {
+                Some(labels) => log_ratio(least_leak[at], leak(&grown.soft.graph, &labels, k)),
+                None => 0.0,
+            };
+            candidates.push(KCandidate::new(k, strength, separation, gap));
+        }
+        Ok(KEvidence { rows, candidates, soft: grown.soft.graph, least_leak })
+    }
+
+    /// The evidence for the partition that `labels`, one for each row of the sample, gives.
+    pub fn of_labels(&self, labels: &[u32], k: usize) -> Option<KCandidate> {
+        let at = self.candidates.iter().position(|candidate| candidate.k == k)?;
+        let separation = log_ratio(self.least_leak[at], leak(&self.soft, labels, k));
+        Some(self.candidates[at].with_separation(separation))
+    }
+}
+
+fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let count = values.len().max(1);
+    values.sum::<f64>() / count as f64
+}
+
+fn log_ratio(reference: f64, own: f64) -> f64 {
+    if reference.is_finite() { ((reference + ZERO_LEAK) / (own + ZERO_LEAK)).ln() } else { 0.0 }
+}
+
+/// Rows of a dense table.
+#[derive(Clone, Copy)]
+struct Sample<'a> {
+    values: &'a [f64],
+    n: usize,
+    d: usize,
+}
+
+impl Sample<'_> {
+    fn rows(&self, rows: &[u32]) -> Vec<f64> {
+        rows.iter().flat_map(|&row| &self.values[row as usize * self.d..][..self.d]).copied().collect()
+    }
+}
+
+/// The soft and the sharp graph of one forest.
+struct GrownGraphs {
+    forest: Forest,
+    leaves: LeafMatrix,
+    soft: GraphSpectrum,
+    sharp: GraphSpectrum,
+}
+
+impl GrownGraphs {
+    fn new(
+        sample: &Sample,
+        params: &RpfCluster,
+        trees: usize,
+        most: usize,
+        quiet: &Quiet,
+    ) -> Result<GrownGraphs> {
+        let points = Points::new(sample.values, sample.n, sample.d)?;
+        let min_node = (sample.n / 5).clamp(sample.n.clamp(2, 4), MIN_NODE);
+        let forest = RpfCluster { trees, ..params.clone() }.forest_params(min_node);
+        let forest = Forest::grow(points.observed(quiet), &forest)?;
+        let leaves = forest.leaves();
+        let lists = leaves.top_k(SHARP.0, quiet)?;
+        let soft = GraphSpectrum::new(&lists, SOFT, most, params, quiet)?;
+        let sharp = GraphSpectrum::new(&lists, SHARP, most, params, quiet)?;
+        Ok(GrownGraphs { forest, leaves, soft, sharp })
+    }
+}
+
+/// A graph and its largest eigenpairs.
+struct GraphSpectrum {
+    graph: SparseAffinity,
+    embedding: Embedding,
+    top: usize,
+    power: f64,
+}
+
+impl GraphSpectrum {
+    fn new(
+        lists: &Neighbors,
+        (top, power): (usize, f64),
+        most: usize,
+        params: &RpfCluster,
+        quiet: &Quiet,
+    ) -> Result<Self> {
+        let mut graph = SparseAffinity::top_k(lists, top, power, quiet)?;
+        let n = graph.n();
+        if let Weights::Table { counts, table } = graph.weights() {
+            let total: f64 = counts.iter().map(|count| table[usize::from(*count)]).sum();
+            let table = table.clone();
+            graph = graph.with_table(CONNECTION * total / (n * n) as f64, table)?;
+        }
+        let spectral = SpectralParams {
+            k: (most + 1).min(n),
+            tolerance: 1e-4,
+            max_iterations: 400,
+            ..params.spectral_params(Default::default())
+        };
+        let options = EmbedOptions { connected: true, ..EmbedOptions::default() };
+        let embedding = embed(&graph, &spectral, &options, quiet)?;
+        Ok(GraphSpectrum { graph, embedding, top, power })
+    }
+
+    /// The labels for k clusters; `None` where the graph has too few distinct rows.
+    fn labels(&self, k: usize, params: &RpfCluster, quiet: &Quiet) -> Result<Option<Vec<u32>>> {
+        if k > self.embedding.k() {
+            return Ok(None);
+        }
+        let spectral = SpectralParams { k, restarts: 5, ..params.spectral_params(Default::default()) };
+        match label(Affinity::from(&self.graph), &self.embedding.first(k), &spectral, quiet) {
+            Ok(labels) => Ok(Some(labels)),
+            Err(Error::Cancelled) => Err(Error::Cancelled),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// The labels that the neighbours of other rows vote for.
+    fn vote(&self, neighbors: &Neighbors, labels: &[u32], k: usize) -> Vec<u32> {
+        let trees = neighbors.trees() as f64;
+        let vote = |row: usize| {
+            let (js, counts) = neighbors.row(row);
+            let mut votes = vec![0.0; k];
+            for (&j, &count) in js.iter().zip(counts).take(self.top) {
+                votes[labels[j as usize] as usize] += (f64::from(count) / trees).powi(self.power as i32);
+            }
+            (0..).zip(&votes).fold((0, 0.0), |best, (c, &v)| if v > best.1 { (c, v) } else { best }).0
+        };
+        (0..neighbors.n()).into_par_iter().map(vote).collect()
+    }
+
+    /// 1 - λ for each eigenvalue.
+    fn complements(&self) -> Vec<f64> {
+        self.embedding.eigenvalues.iter().map(|l| (1.0 - l).max(0.0)).collect()
+    }
+}
+
+/// Adds the prediction strength of one split for each K: the sum of the indices and their number.
+fn add_strengths(
+    sample: &Sample,
+    params: &RpfCluster,
+    ks: &[usize],
+    split: u64,
+    strengths: &mut [(f64, u32)],
+    quiet: &Quiet,
+) -> Result<()> {
+    let n = sample.n;
+    let (first, second) = halves(n, params.seed, split);
+    let rows = first.len();
+    let possible = |k: usize| k * ROWS_PER_CLUSTER <= rows;
+    let Some(&most) = ks.iter().rev().find(|k| possible(**k)) else { return Ok(()) };
+    let [first, second] = [first, second].map(|rows| (sample.rows(&rows), rows.len()));
+    let [one, two] = [(&first, 0), (&second, 1)].map(|((values, n), number)| {
+        let half = Sample { values, n: *n, d: sample.d };
+        let params = RpfCluster { seed: params.seed.wrapping_add(2 * split + number + 1), ..params.clone() };
+        GrownGraphs::new(&half, &params, HALF_TREES, most, quiet)
+    });
+    let (one, two) = (one?, two?);
+    let routed = |grown: &GrownGraphs, (values, n): &(Vec<f64>, usize)| -> Result<Neighbors> {
+        let points = Points::new(values, *n, sample.d)?;
+        grown.leaves.top_k_of(&grown.forest.route(points.observed(quiet))?, SHARP.0, quiet)
+    };
+    let (to_two, to_one) = (routed(&one, &second)?, routed(&two, &first)?);
+    for (sum, &k) in strengths.iter_mut().zip(ks).filter(|(_, k)| possible(**k)) {
+        check(quiet)?;
+        for (own, other) in [(&one.soft, &two.soft), (&one.sharp, &two.sharp)] {
+            let (Some(a), Some(b)) = (own.labels(k, params, quiet)?, other.labels(k, params, quiet)?) else {
+                continue;
+            };
+            sum.0 += Scores::new(&own.vote(&to_two, &a, k), &b)?.ari;
+            sum.0 += Scores::new(&other.vote(&to_one, &b, k), &a)?.ari;
+            sum.1 += 2;
+        }
+    }
+    Ok(())
+}
+
+/// Two random halves of the rows, each ascending.
+fn halves(n: usize, seed: u64, split: u64) -> (Vec<u32>, Vec<u32>) {
+    let first = sample_rows(seed.wrapping_mul(SPLITS).wrapping_add(split + 17), n, n / 2);
+    let mut is_first = vec![false; n];
+    first.iter().for_each(|row| is_first[*row as usize] = true);
+    let second = (0..n as u32).filter(|row| !is_first[*row as usize]).collect();
+    (first, second)
+}
+
+/// What is missing to full mutual information of the clusters at the two ends of an edge: 1 less the mutual information
+/// divided by the entropy.
+fn leak(graph: &SparseAffinity, labels: &[u32], k: usize) -> f64 {
+    let mut joint = vec![0.0; k * k];
+    for (row, &own) in labels.iter().enumerate() {
+        for e in graph.indptr()[row]..graph.indptr()[row + 1] {
+            let other = labels[graph.indices()[e] as usize];
+            joint[own as usize * k + other as usize] += graph.weights().get(e);
+        }
+    }
+    let total: f64 = joint.iter().sum();
+    if total <= 0.0 {
+        return 1.0;
+    }
+    joint.iter_mut().for_each(|weight| *weight /= total);
+    let shares: Vec<f64> = joint.chunks_exact(k).map(|row| row.iter().sum()).collect();
+    let entropy: f64 = shares.iter().filter(|p| **p > 0.0).map(|p| -p * p.ln()).sum();
+    let mut information = 0.0;
+    for (row, p) in joint.chunks_exact(k).zip(&shares) {
+        for (q, other) in row.iter().zip(&shares).filter(|(q, _)| **q > 0.0) {
+            information += q * (q / (p * other)).ln();
+        }
+    }
+    if entropy > 0.0 { (1.0 - information / entropy).clamp(0.0, 1.0) } else { 1.0 }
+}
+
+/// Some rows as dense values, and their width: their own columns, or random projections where there are too many.
+/// A sum runs along a row in the order of its columns, so that sparse and dense rows give the same bits.
+fn dense_sample<R: Real>(
+    points: &Points<R>,
+    rows: &[u32],
+    seed: u64,
+    observer: &dyn Observer,
+) -> Result<(Vec<f64>, usize)> {
+    let d = points.d();
+    if d <= MAX_COLUMNS {
+        let mut values = vec![0.0f64; rows.len() * d];
+        for (&row, out) in rows.iter().zip(values.chunks_exact_mut(d)) {
+            points.copy_row(row as usize, out);
+        }
+        return Ok((values, d));
+    }
+    let mut values = vec![0.0f64; rows.len() * PROJECTIONS];
+    // Scaled to at most 1, so that no sum overflows; a forest does not depend on the scale.
+    let scale = if points.largest() > 0.0 { points.largest() } else { 1.0 };
+    const LANES: usize = 8;
+    let mut directions = vec![[0.0f64; LANES]; d];
+    let mut normals = vec![0.0; d];
+    for first in (0..PROJECTIONS).step_by(LANES) {
+        for lane in 0..LANES {
+            check(observer)?;
+            Stream::new(seed, Purpose::Sample, 2, (first + lane) as u64).normals(&mut normals);
+            directions.iter_mut().zip(&normals).for_each(|(r, z)| r[lane] = *z);
+        }
+        values.par_chunks_exact_mut(PROJECTIONS).zip(rows).for_each(|(out, &row)| {
+            let mut sums = [0.0; LANES];
+            points.each_value(row as usize, |column, value| {
+                let value = value.to_f64() / scale;
+                sums.iter_mut().zip(&directions[column]).for_each(|(s, r)| *s += value * r);
+            });
+            out[first..first + LANES].copy_from_slice(&sums);
+        });
+    }
+    Ok((values, PROJECTIONS))
+}
+
+/// Normal points with the mean and (nearly) the covariance of the data: random combinations of some of its rows.
+fn reference_sample(
+    values: &[f64],
+    d: usize,
+    seed: u64,
+    number: u64,
+    observer: &dyn Observer,
+) -> Result<Vec<f64>> {
+    let n = values.len() / d;
+    let mut mean = vec![0.0; d];
+    for row in values.chunks_exact(d) {
+        mean.iter_mut().zip(row).for_each(|(m, v)| *m += v / n as f64);
+    }
+    let base: Vec<u32> = sample_rows(seed ^ (number + 1), n, 400.min(n));
+    let scale = 1.0 / (base.len() as f64).sqrt();
+    let mut stream = Stream::new(seed, Purpose::Sample, 1, number);
+    let mut cloud = Vec::with_capacity(values.len());
+    for _ in 0..n {
+        check(observer)?;
+        let mut point = mean.clone();
+        for &b in &base {
+            let z = stream.normal() * scale;
+            let row = &values[b as usize * d..][..d];
+            point.iter_mut().zip(row.iter().zip(&mean)).for_each(|(p, (v, m))| *p += z * (v - m));
+        }
+        cloud.extend(point);
+    }
+    Ok(cloud)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::affinity::Weights;
+    use crate::observe::Silent;
+
+    /// Groups of `each` rows along a line, `apart` standard deviations from one another.
+    fn groups(count: usize, each: usize, apart: f64) -> Vec<f64> {
+        let mut stream = Stream::new(7, Purpose::Shapes, 0, 0);
+        (0..count * each)
+            .flat_map(|i| [stream.normal() + apart * (i % count) as f64, stream.normal()])
+            .collect()
+    }
+
+    fn evidence(values: &[f64], ks: &[usize]) -> KEvidence {
+        let points = Points::new(values, values.len() / 2, 2).unwrap();
+        KEvidence::new(&points, &RpfCluster::default(), ks, 2000, &Silent).unwrap()
+    }
+
+    #[test]
+    fn separated_groups_have_a_high_score_at_their_number_only() {
+        let found = evidence(&groups(3, 60, 12.0), &[2, 3, 4, 5]);
+        let best = found.candidates.iter().max_by(|a, b| a.score.total_cmp(&b.score)).unwrap();
+        assert_eq!(best.k, 3);
+        assert!(best.score > 0.8 && best.strength > Some(0.99) && best.is_separated(), "{best:?}");
+        assert!(found.candidates[2].score < best.score - 0.1);
+    }
+
+    #[test]
+    fn one_cloud_is_not_separated() {
+        for each in [60, 300] {
+            let found = evidence(&groups(1, each, 0.0), &[2, 3, 4]);
+            assert!(found.candidates.iter().all(|c| !c.is_separated()), "{:?}", found.candidates);
+        }
+    }
+
+    #[test]
+    fn few_rows_have_no_strength() {
+        let found = evidence(&groups(2, 5, 12.0), &[2]);
+        assert_eq!(found.candidates[0].strength, None);
+    }
+
+    #[test]
+    fn leak_is_zero_without_edges_between_clusters_and_one_when_they_are_independent() {
+        let pairs = |edges: &[(u32, u32)]| {
+            let mut rows = vec![Vec::new(); 4];
+            for &(i, j) in edges {
+                rows[i as usize].push(j);
+                rows[j as usize].push(i);
+            }
+            let (mut indptr, mut indices) = (vec![0], Vec::new());
+            for mut row in rows {
+                row.sort_unstable();
+                indices.extend(row);
+                indptr.push(indices.len());
+            }
+            let weights = Weights::Values(vec![1.0; indices.len()]);
+            SparseAffinity::new(0.0, indptr, indices, weights).unwrap()
+        };
+        let labels = [0, 0, 1, 1];
+        assert_eq!(leak(&pairs(&[(0, 1), (2, 3)]), &labels, 2), 0.0);
+        // Half of the edges leave their cluster: both ends are independent.
+        let mixed = pairs(&[(0, 1), (2, 3), (0, 2), (1, 3)]);
+        assert!((leak(&mixed, &labels, 2) - 1.0).abs() < 1e-12);
+        // One of three: joint shares 1/3, 1/6, 1/6, 1/3, so 1 - (2/3 ln 4/3 + 1/3 ln 2/3) / ln 2.
+        let some = pairs(&[(0, 1), (2, 3), (0, 2)]);
+        let information = 2.0 / 3.0 * (4.0f64 / 3.0).ln() + 1.0 / 3.0 * (2.0f64 / 3.0).ln();
+        assert!((leak(&some, &labels, 2) - (1.0 - information / 2.0f64.ln())).abs() < 1e-12);
+    }
+}
