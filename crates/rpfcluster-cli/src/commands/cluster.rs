@@ -33,13 +33,16 @@ pub fn run(args: &ClusterArgs) -> Result {
         } else {
             rows(&session, args, &wanted)?
         };
-        let warnings = summary::warnings(&outcome);
-        write(&session, args, &outcome, &warnings)?;
+        write(&session, args, &outcome)?;
         if let Some(evidence) = outcome.clustering.evidence() {
             session.details(|| summary::tables(evidence));
         }
-        for sentence in &warnings {
-            session.note(sentence);
+        let reader = match args.report {
+            Some(_) => summary::Reader::TerminalWithReport,
+            None => summary::Reader::Terminal,
+        };
+        for sentence in summary::warnings(&outcome, reader) {
+            session.note(&sentence);
         }
         if args.json {
             return output::print_json(&outcome.json(&session, "cluster")?);
@@ -90,9 +93,9 @@ fn matrix(session: &Session, args: &ClusterArgs, wanted: &Clusters) -> Result<Ou
 }
 
 /// Writes all files. After an error, removes those already written: a part of them would look like success.
-fn write(session: &Session, args: &ClusterArgs, outcome: &Outcome, warnings: &[String]) -> Result {
+fn write(session: &Session, args: &ClusterArgs, outcome: &Outcome) -> Result {
     let mut written: Vec<PathBuf> = Vec::new();
-    let done = write_each(session, args, outcome, warnings, &mut written);
+    let done = write_each(session, args, outcome, &mut written);
     if done.is_err() {
         written.iter().filter(|path| path.is_file()).for_each(|path| {
             let _ = std::fs::remove_file(path);
@@ -105,7 +108,6 @@ fn write_each(
     session: &Session,
     args: &ClusterArgs,
     outcome: &Outcome,
-    warnings: &[String],
     written: &mut Vec<PathBuf>,
 ) -> Result {
     if let (Some(path), Some(prepared), Some(fitted)) =
@@ -117,7 +119,8 @@ fn write_each(
         written.push(path.clone());
     }
     if let Some(path) = &args.report {
-        report::save(session, outcome, warnings.to_vec(), None, path)?;
+        let warnings = summary::warnings(outcome, summary::Reader::Page);
+        report::save(session, outcome, warnings, None, path)?;
         written.push(path.clone());
     }
     let to_stdout = args.output.as_ref().is_none_or(|path| path.as_os_str() == "-");

@@ -15,8 +15,34 @@ const UNSTABLE: f64 = 0.6;
 /// Certainty below which the chosen number of clusters counts as unclear.
 const UNCLEAR: f64 = 0.1;
 
+/// Where a warning is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reader {
+    /// On standard error, by somebody who has no report.
+    Terminal,
+    /// On standard error, beside a report.
+    TerminalWithReport,
+    /// On the report page, which must not advise to write a report.
+    Page,
+}
+
 /// Warnings and hints, one sentence each.
-pub fn warnings(outcome: &Outcome) -> Vec<String> {
+pub fn warnings(outcome: &Outcome, reader: Reader) -> Vec<String> {
+    let sentences = sentences(outcome, reader);
+    match reader {
+        Reader::Page => sentences.iter().map(|sentence| page_sentence(sentence)).collect(),
+        Reader::Terminal | Reader::TerminalWithReport => sentences,
+    }
+}
+
+/// A sentence for the page: without "hint:", with a capital letter and a full stop.
+fn page_sentence(sentence: &str) -> String {
+    let plain = sentence.strip_prefix("hint: ").unwrap_or(sentence);
+    let mut letters = plain.chars();
+    letters.next().map_or(String::new(), |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
+}
+
+fn sentences(outcome: &Outcome, reader: Reader) -> Vec<String> {
     let clustering = &outcome.clustering;
     let e = clustering.embedding();
     let mut sentences = Vec::new();
@@ -58,10 +84,24 @@ pub fn warnings(outcome: &Outcome) -> Vec<String> {
     }
     let (n, smallest) = (clustering.n(), clustering.sizes().into_iter().min().unwrap_or(0));
     if smallest * 200 < n && n >= 400 && clustering.k() > 1 {
+        let which = match reader {
+            Reader::Terminal => "; --report shows which rows they are",
+            Reader::TerminalWithReport => "; the report shows which rows they are",
+            Reader::Page => "",
+        };
         sentences.push(format!(
-            "hint: the smallest cluster has {smallest} of {n} rows: these may be outliers, or -k may be too large; \
-             --report shows which rows they are"
+            "hint: the smallest cluster has {smallest} of {n} rows: these may be outliers, or -k may be too large{which}"
         ));
     }
     sentences
+}
+
+#[cfg(test)]
+mod tests {
+    use super::page_sentence;
+
+    #[test]
+    fn a_hint_is_a_sentence_on_the_page() {
+        assert_eq!(page_sentence("hint: the number is unclear"), "The number is unclear.");
+    }
 }

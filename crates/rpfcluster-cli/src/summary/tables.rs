@@ -2,7 +2,7 @@
 //! that decided between them.
 
 use rpfcluster::Evidence;
-use rpfcluster_report::affinity_in_words;
+use rpfcluster_report::{affinity_in_words, number};
 
 /// Largest number of cluster sizes shown per setting.
 const SIZES: usize = 8;
@@ -12,12 +12,8 @@ pub fn tables(evidence: &Evidence) -> String {
     let mut text = String::new();
     if let Some(k) = &evidence.k {
         let rows = k.candidates.iter().map(|c| {
-            let cells = vec![
-                c.k.to_string(),
-                format!("{:.2}", c.gap),
-                two_digits(c.stability),
-                format!("{:.3}", c.score),
-            ];
+            let cells =
+                vec![c.k.to_string(), number(c.gap), two_digits(c.stability), format!("{:.3}", c.score)];
             (c.k == k.k, cells)
         });
         text +=

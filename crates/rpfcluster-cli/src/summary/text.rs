@@ -138,7 +138,8 @@ fn bars(sizes: &[usize], n: usize) -> String {
     if sizes.len() > SHOWN {
         let rest = &sizes[SHOWN..];
         let (least, most) = (rest.iter().min().unwrap_or(&0), rest.iter().max().unwrap_or(&0));
-        text += &format!("… and {} more clusters of {least} to {most} rows\n", rest.len());
+        let rows = if least == most { most.to_string() } else { format!("{least} to {most}") };
+        text += &format!("… and {} more clusters of {rows} rows\n", rest.len());
     }
     text
 }
@@ -154,6 +155,6 @@ mod tests {
         assert_eq!(text.matches('▇').count(), BAR + 1);
         let many = bars(&[3; 30], 90);
         assert_eq!(many.lines().count(), SHOWN + 1);
-        assert!(many.ends_with("… and 10 more clusters of 3 to 3 rows\n"), "{many}");
+        assert!(many.ends_with("… and 10 more clusters of 3 rows\n"), "{many}");
     }
 }
