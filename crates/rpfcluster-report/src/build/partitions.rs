@@ -2,10 +2,12 @@
 //! run.
 //!
 //! A small table is clustered again on its own forest. For a large one a new forest is grown on the drawn rows, since a
-//! leaf of thirty rows holds hardly two of a sample. A similarity matrix is clustered again unless it is large; it has
+//! leaf of thirty rows holds hardly two of a sample. The silhouettes of all K, the run's own among them, are then those
+//! of the new forest, so that they can be compared. A similarity matrix is clustered again unless it is large; it has
 //! no stability.
 
 use rpfcluster::Setting;
+use rpfcluster::metrics::cluster_sizes;
 use rpfcluster::spectral::{self, EmbedOptions, SpectralParams};
 use rpfcluster::{Fitted, Forest, LeafMatrix, Observer, Points, Silent};
 
@@ -29,31 +31,35 @@ const WHOLE: usize = 20_000;
 struct SamplePartition {
     k: usize,
     labels: Vec<u32>,
+    sizes: Vec<usize>,
+    whole: bool,
     silhouette: Vec<f64>,
     stability: Option<f64>,
 }
 
-/// A partition for each K; for the run's K, the one of the run.
+/// A partition for each K; for the run's K, the one of the run. With it the leaves of the drawn rows in a forest that
+/// was grown on them, where one was.
 pub fn partitions(
     subject: &Subject<'_>,
     shown: &[usize],
     own: &ClusterSimilarity,
     observer: &dyn Observer,
-) -> Result<Partitions> {
+) -> Result<(Partitions, Option<LeafMatrix>)> {
     let clustering = subject.clustering;
     let (n, k) = (clustering.n(), clustering.k());
     // With fewer than five rows per cluster the partitions are arbitrary.
     let most = LEAST.max(k + FURTHER).min(MOST).min(shown.len() / 5);
     let ks: Vec<usize> = (2..=most).collect();
-    let mut sample = None;
+    let mut sample_leaves = None;
     let mut found = match clustering {
         Clustering::Rows(fitted) if n <= sample::POINTS || (subject.columns.is_none() && n <= WHOLE) => {
             of_forest(fitted, fitted.forest(), fitted.min_node(), fitted.leaves(), shown, &ks, observer)?
         }
         Clustering::Rows(fitted) => match &subject.columns {
             Some(columns) => {
-                sample = Some(shown.len());
-                of_sample(fitted, columns, shown, &ks, observer)?
+                let (found, leaves) = of_sample(fitted, columns, shown, &ks, observer)?;
+                sample_leaves = Some(leaves);
+                found
             }
             None => Vec::new(),
         },
@@ -65,9 +71,19 @@ pub fn partitions(
     found.retain(|f| f.k != k);
     let labels: Vec<u32> = shown.iter().map(|&i| clustering.labels()[i]).collect();
     let at = found.partition_point(|f| f.k < k);
-    found.insert(at, SamplePartition { k, labels: labels.clone(), silhouette: own.silhouette(), stability });
+    let silhouette = match &sample_leaves {
+        Some(leaves) => {
+            let all: Vec<usize> = (0..shown.len()).collect();
+            silhouette::of_leaves(leaves, &labels, k, &all).silhouette()
+        }
+        None => own.silhouette(),
+    };
+    let sizes = clustering.sizes();
+    let run = SamplePartition { k, labels: labels.clone(), sizes, whole: true, silhouette, stability };
+    found.insert(at, run);
     let each = found.into_iter().map(|f| coloured(f, &labels, k)).collect();
-    Ok(Partitions { each, sample })
+    let sample = sample_leaves.as_ref().map(|_| shown.len());
+    Ok((Partitions { each, sample }, sample_leaves))
 }
 
 /// Clusters the leaves of a forest for each K; the labels of `rows` are kept.
@@ -87,20 +103,22 @@ fn of_forest(
         .map(|p| SamplePartition {
             k: p.k,
             silhouette: silhouette::of_leaves(leaves, &p.labels, p.k, rows).silhouette(),
+            sizes: cluster_sizes(&p.labels, p.k),
+            whole: p.labels.len() == fitted.labels().len(),
             labels: rows.iter().map(|&i| p.labels[i]).collect(),
             stability: p.stability,
         })
         .collect())
 }
 
-/// Grows a forest on the drawn rows and clusters it.
+/// Grows a forest on the drawn rows and clusters it. Returns its leaves too.
 fn of_sample(
     fitted: &Fitted,
     columns: &Columns<'_>,
     shown: &[usize],
     ks: &[usize],
     observer: &dyn Observer,
-) -> Result<Vec<SamplePartition>> {
+) -> Result<(Vec<SamplePartition>, LeafMatrix)> {
     let d = columns.names.len();
     let mut values = vec![0.0; shown.len() * d];
     shown.iter().zip(values.chunks_exact_mut(d.max(1))).for_each(|(&i, row)| (columns.row)(i, row));
@@ -108,7 +126,9 @@ fn of_sample(
     let min_node = fitted.min_node().min(shown.len() / 5).max(2);
     let forest = Forest::grow(points.observed(observer), &fitted.params().forest_params(min_node))?;
     let all: Vec<usize> = (0..shown.len()).collect();
-    of_forest(fitted, &forest, min_node, &forest.leaves(), &all, ks, observer)
+    let leaves = forest.leaves();
+    let found = of_forest(fitted, &forest, min_node, &leaves, &all, ks, observer)?;
+    Ok((found, leaves))
 }
 
 /// Clusters a matrix for each K. It has no two halves to compare, so there is no stability.
@@ -134,6 +154,8 @@ fn of_matrix(
                 k,
                 silhouette: silhouette::of_matrix(matrix, &labels, k, shown).silhouette(),
                 labels: shown.iter().map(|&i| labels[i]).collect(),
+                sizes: cluster_sizes(&labels, k),
+                whole: true,
                 stability: None,
             });
         }
@@ -142,11 +164,11 @@ fn of_matrix(
 }
 
 fn coloured(found: SamplePartition, run: &[u32], run_k: usize) -> PartitionView {
-    let SamplePartition { k, labels, silhouette, stability } = found;
+    let SamplePartition { k, labels, sizes, whole, silhouette, stability } = found;
     let colours = colours(&labels, k, run, run_k);
     let mean = silhouette.iter().sum::<f64>() / silhouette.len().max(1) as f64;
     let silhouette = silhouette.iter().map(|s| (s * 100.0).round() as i8).collect();
-    PartitionView { k, labels, colours, silhouette, mean, stability, run: k == run_k }
+    PartitionView { k, labels, sizes, whole, colours, silhouette, mean, stability, run: k == run_k }
 }
 
 /// The colour of each cluster: that of the run's cluster with which it shares most rows, assigned by decreasing

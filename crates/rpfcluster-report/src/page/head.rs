@@ -39,61 +39,93 @@ fn stability(report: &Report) -> Option<f64> {
     own(report).and_then(|p| p.stability).or_else(tried)
 }
 
+/// The number of rows in the sample that [`stability`] was measured on, when not on all.
+fn stability_sample(report: &Report) -> Option<usize> {
+    match own(report).and_then(|p| p.stability) {
+        Some(_) => report.partitions.sample,
+        None => report.evidence.as_ref().and_then(|e| e.settings.as_ref()?.sample),
+    }
+}
+
 fn verdict(report: &Report) -> Option<String> {
     if report.clusters.len() < 2 {
         return None;
     }
     let stability = stability(report)?;
     let silhouette = own(report).map_or(1.0, |p| p.mean);
+    let (on, of) = (sampled("on", stability_sample(report)), sampled("of", silhouette_sample(report)));
     Some(if stability >= UNSTABLE && silhouette < SEPARATED {
         format!(
-            "The clusters are stable (stability {stability:.2}) but <b>poorly separated</b>: the mean silhouette is \
+            "The clusters are stable (stability {stability:.2}{on}) but <b>poorly separated</b>: the mean silhouette{of} is \
              {silhouette:.2}. There may be fewer clusters."
         )
     } else if stability >= STABLE {
         format!(
             "The clusters are stable: two halves of the forest, used independently, find the same clusters (stability \
-             {stability:.2})."
+             {stability:.2}{on})."
         )
     } else if stability >= UNSTABLE {
         format!(
             "The clusters are mostly stable: two halves of the forest, used independently, find similar clusters \
-             (stability {stability:.2}, where 1 means identical)."
+             (stability {stability:.2}{on}, where 1 means identical)."
         )
     } else {
         format!(
             "<b>The clusters are unstable:</b> two halves of the forest find different clusters (stability \
-             {stability:.2}, where 1 means identical), so their borders are largely arbitrary."
+             {stability:.2}{on}, where 1 means identical), so their borders are largely arbitrary."
         )
     })
 }
 
 fn cards(report: &Report) -> String {
-    let mut cards: Vec<(String, &str)> =
-        vec![(report.rows.to_string(), "rows"), (report.clusters.len().to_string(), "clusters")];
+    let mut cards: Vec<(String, String)> = vec![
+        (report.rows.to_string(), "rows".into()),
+        (report.clusters.len().to_string(), "clusters".into()),
+    ];
     if report.clusters.len() > 1 {
         if let Some(stability) = stability(report) {
             cards.push((
                 format!("{stability:.2}"),
-                "stability: adjusted Rand index between the clusters of two halves of the forest",
+                format!(
+                    "stability{}: adjusted Rand index between the clusters of two halves of the forest",
+                    sampled("on", stability_sample(report))
+                ),
             ));
         }
         if let Some(own) = own(report) {
-            cards.push((format!("{:.2}", own.mean), "mean silhouette, from -1 to 1 (1: well separated)"));
+            let of = sampled("of", silhouette_sample(report));
+            cards.push((
+                format!("{:.2}", own.mean),
+                format!("mean silhouette{of}, from -1 to 1 (1: well separated)"),
+            ));
         }
         if let Some(ConfidenceSummary { median, below_half }) = report.confidence {
-            cards.push((format!("{median:.2}"), "median confidence of a row, from 0 to 1"));
-            cards.push((below_half.to_string(), "rows with a confidence below 0.5"));
+            cards.push((format!("{median:.2}"), "median confidence of a row, from 0 to 1".into()));
+            cards.push((below_half.to_string(), "rows with a confidence below 0.5".into()));
         }
     }
     if let Some(agreement) = &report.agreement {
-        cards.push((format!("{:.2}", agreement.scores.ari), "adjusted Rand index with the known classes"));
+        cards.push((
+            format!("{:.2}", agreement.scores.ari),
+            "adjusted Rand index with the known classes".into(),
+        ));
     }
     let mut list = String::from("<ul class=\"cards\">\n");
     for (value, words) in cards {
         let _ = writeln!(list, "<li><b>{value}</b><span>{words}</span></li>");
     }
     list + "</ul>\n"
+}
+
+/// The number of rows whose silhouettes are known, when not of all.
+fn silhouette_sample(report: &Report) -> Option<usize> {
+    let drawn = report.points.rows.len();
+    (drawn < report.rows).then_some(drawn)
+}
+
+/// " of a sample of 3000 rows" where a number is not of all rows.
+fn sampled(which: &str, sample: Option<usize>) -> String {
+    sample.map_or(String::new(), |rows| format!(" {which} a sample of {rows} rows"))
 }
 
 /// The slider over numbers of clusters, and a chart of their stability.
@@ -113,7 +145,8 @@ pub fn numbers_of_clusters(report: &Report) -> String {
     if let Some(rows) = report.partitions.sample {
         let _ = write!(
             words,
-            " The other partitions and all stabilities were computed on a forest of the {rows} rows shown."
+            " The other partitions, and the stabilities and silhouettes of all, are those of a sample of {rows} rows, on a \
+             forest of its own."
         );
     }
     let body = format!(

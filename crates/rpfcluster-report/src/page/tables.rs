@@ -54,12 +54,12 @@ pub fn clusters(report: &Report) -> String {
         for mark in &cluster.marks {
             let _ = write!(
                 table,
-                "<div>{}<span><b>{}</b> {}, elsewhere {} <span class=\"soft\">({:+.1} sd)</span></span></div>",
+                "<div>{}<span><b>{}</b> {}, elsewhere {} <span class=\"soft\">({} sd)</span></span></div>",
                 mark.spread.as_ref().map_or_else(String::new, |s| spread(s, at)),
                 escaped(&mark.name),
                 number(mark.inside),
                 number(mark.outside),
-                mark.deviations
+                deviations(mark.deviations)
             );
         }
         table += "</tr>\n";
@@ -69,14 +69,26 @@ pub fn clusters(report: &Report) -> String {
         let _ = write!(table, "<p>The first {SHOWN} of {} clusters.</p>", report.clusters.len());
     }
     let words = if marked {
-        "The typical row is the row most similar to the rest of its cluster. The distinguishing columns are those whose \
-         mean differs most from the mean of all other rows, in standard deviations (sd) of the column; the histograms \
-         show the values within the cluster (coloured) and elsewhere (grey). <span class=\"hint\">Click a cluster to select \
-         its rows in every picture.</span>"
+        let counted = match report.histogram_sample {
+            Some(rows) => format!(", of a sample of {rows} rows"),
+            None => String::new(),
+        };
+        format!(
+            "The typical row is the row most similar to the rest of its cluster. The distinguishing columns are those whose \
+             mean differs most from the mean of all other rows, in standard deviations (sd) of the column; the histograms \
+             show the values within the cluster (coloured) and elsewhere (grey){counted}. <span class=\"hint\">Click a \
+             cluster to select its rows in every picture.</span>"
+        )
     } else {
-        "The typical row is the row most similar to the rest of its cluster."
+        "The typical row is the row most similar to the rest of its cluster.".into()
     };
-    section("clusters", "Clusters", words, &table)
+    section("clusters", "Clusters", &words, &table)
+}
+
+/// With a sign and one decimal; zero has no sign.
+fn deviations(value: f64) -> String {
+    let words = format!("{value:+.1}");
+    if words.ends_with("0.0") && words.len() == 4 { "0.0".into() } else { words }
 }
 
 /// Two overlaid histograms.
@@ -263,7 +275,8 @@ pub fn evidence(report: &Report) -> String {
         }
         body += "</table></div>\n";
         if choice.candidates.len() > LISTED {
-            let _ = write!(body, "<p>The best {LISTED}; <code>--json</code> lists all.</p>");
+            let _ =
+                write!(body, "<p>The best {LISTED} of {} settings are listed.</p>", choice.candidates.len());
         }
     }
     if body.is_empty() {
