@@ -9,19 +9,25 @@ use crate::session::Session;
 
 /// Reads DATA as the options ask for; returns the table and the preparation that new rows must go through.
 pub fn table(session: &Session, data: &DataArgs) -> Result<(Table, Preparation)> {
-    let frame = frame(session, data)?;
-    let rows = frame.n();
-    let (table, preparation) = session.clock.time("read", || resolve::prepare(data).fit(frame))?;
-    note_size(session, &table, rows);
+    let (table, preparation) = table_without_hint(session, data)?;
     if data.standardize.is_empty()
         && let Some(hint) = table.scale_hint()
     {
         session.note(&format!(
-            "hint: column \"{}\" varies {:.0} times as much as column \"{}\" and will dominate the clustering; \
+            "hint: column \"{}\" varies {:.0} times as much as column \"{}\" and will dominate the result; \
              --standardize all gives every column the same weight",
             hint.largest, hint.ratio, hint.smallest
         ));
     }
+    Ok((table, preparation))
+}
+
+/// [`table`] for a clustering, whose own hints name such columns.
+pub fn table_without_hint(session: &Session, data: &DataArgs) -> Result<(Table, Preparation)> {
+    let frame = frame(session, data)?;
+    let rows = frame.n();
+    let (table, preparation) = session.clock.time("read", || resolve::prepare(data).fit(frame))?;
+    note_size(session, &table, rows);
     Ok((table, preparation))
 }
 

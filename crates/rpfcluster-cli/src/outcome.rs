@@ -112,7 +112,7 @@ impl Outcome {
     }
 
     /// The object that `--json` prints.
-    pub fn json(&self, session: &Session, command: &str) -> Result<Value> {
+    pub fn json(&self, session: &Session, command: &str, hints: &[String]) -> Result<Value> {
         let clustering = &self.clustering;
         let e = clustering.embedding();
         let params = clustering.params().into_iter().map(|(name, value)| (name.to_string(), value));
@@ -125,6 +125,8 @@ impl Outcome {
             "seed": clustering.seed(),
             "params": params.collect::<Map<String, Value>>(),
             "chosen": clustering.evidence().map_or(json!({}), |evidence| json!(evidence)),
+            "verdict": clustering.fitted().and_then(|fitted| fitted.verdict()),
+            "hints": hints,
             "cluster_sizes": clustering.sizes(),
             "eigenvalues": e.eigenvalues,
             "converged": e.converged,

@@ -158,12 +158,29 @@ fn page_of_many_rows_is_sampled_and_says_so() {
     let dir = TestDir::new();
     dir.put("moons.csv", shape_csv(&Shape::Moons, 5000, 1));
     let page = page(&dir, "cluster moons.csv -k 2 --label class --trees 50");
-    assert!(page.contains("(400 of 5000 rows") && page.contains("a forest of the "));
+    for words in [
+        "A sample of 400 of 5000 rows is drawn",
+        "in a forest grown on a sample of ",
+        "a row of a sample of ",
+        "mean silhouette of a sample of ",
+        "stability on a sample of ",
+        "the stabilities and silhouettes of all, are those of a sample of ",
+    ] {
+        assert!(page.contains(words), "no \"{words}\"");
+    }
     assert!(page.len() < 2_000_000, "{}", page.len());
     let data = data(&page);
     let clusters = data["clusters"].as_array().unwrap();
     assert!((2950..=3050).contains(&clusters.len()), "{}", clusters.len());
     assert_eq!(data["partitions"]["sample"], clusters.len());
+    assert_eq!(data["n"], 5000);
+    // The sizes of the run are those of all rows, as in the table; those of other K are of the sample, and say so.
+    for partition in data["partitions"]["each"].as_array().unwrap() {
+        let run = partition["run"] == true;
+        let rows: u64 = partition["sizes"].as_array().unwrap().iter().map(|s| s.as_u64().unwrap()).sum();
+        assert_eq!(partition["whole"], run);
+        assert_eq!(rows, if run { 5000 } else { clusters.len() as u64 });
+    }
     assert!(clusters.iter().any(|c| c == 0) && clusters.iter().any(|c| c == 1));
 }
 
@@ -211,4 +228,50 @@ fn summary_and_page_name_the_criterion_that_decided() {
             .unwrap()
             .contains("agree best with those of the other settings")
     );
+}
+
+#[test]
+fn many_clusters_are_drawn_in_an_embedding_and_weak_similarities_are_visible() {
+    let dir = TestDir::new();
+    // Thirty round clusters on a grid: the similarity graph has as many components.
+    let rows: String = (0..900)
+        .zip(numbers().take(1800).collect::<Vec<f64>>().chunks(2))
+        .map(|(i, noise)| {
+            let (x, y) = (f64::from(i % 30 % 6) * 40.0, f64::from(i % 30 / 6) * 40.0);
+            format!("{},{}\n", x + noise[0], y + noise[1])
+        })
+        .collect();
+    dir.put("grid.csv", format!("x,y\n{rows}"));
+    let page = page(&dir, "cluster grid.csv -k 30");
+    let data = data(&page);
+    for axis in data["start"].as_array().unwrap() {
+        let axis = &data["axes"][axis.as_u64().unwrap() as usize];
+        assert_eq!(axis["column"], false, "{}", axis["name"]);
+    }
+    assert!(page.contains("The layout places rows"));
+    let (bright, largest) =
+        (data["heat"]["bright"].as_f64().unwrap(), data["heat"]["largest"].as_f64().unwrap());
+    assert!(bright > 0.0 && bright <= largest && largest <= 1.0, "{bright} {largest}");
+    assert!(page.contains(&format!(">≥ {}<", rpfcluster_report::number(bright))), "{bright}");
+    assert!(!page.contains("gap 0.000"));
+}
+
+#[test]
+fn page_does_not_advise_to_write_a_page() {
+    let dir = TestDir::new();
+    // Two rows far from the other 600 form the smallest cluster.
+    let rows: String = (0..602)
+        .zip(numbers())
+        .map(|(i, x)| if i < 2 { format!("{}\n", 1e3 + f64::from(i)) } else { format!("{x}\n") })
+        .collect();
+    dir.put("outliers.csv", rows);
+    let line = "cluster outliers.csv -k 2 --min-node 2 --affinity linear";
+    let plain = dir.rpf(&format!("{line} -o l.csv")).done();
+    assert!(plain.err.contains("--report shows which rows"), "{}", plain.err);
+    let run = dir.rpf(&format!("{line} --report r.html -o l.csv")).done();
+    assert!(run.err.contains("the report shows which rows"), "{}", run.err);
+    let page = String::from_utf8(dir.bytes("r.html")).unwrap();
+    let warnings: Vec<&str> = page.lines().filter(|l| l.starts_with("<p class=\"warning\">")).collect();
+    assert!(warnings.iter().any(|w| w.contains(">The smallest cluster has ")), "{warnings:?}");
+    assert!(warnings.iter().all(|w| !w.contains("report") && !w.contains("hint:")), "{warnings:?}");
 }

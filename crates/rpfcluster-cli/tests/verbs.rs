@@ -207,7 +207,7 @@ fn scores_from_two_files_equal_those_from_two_columns() {
         assert_eq!(object["k"], 2);
     }
     let text = dir.rpf("score all.csv --truth class").done().out;
-    assert!(text.contains("rho_c       83.33 %") && text.contains("cluster"), "{text}");
+    assert!(text.contains("accuracy (rho_c)     83.33 %") && text.contains("cluster"), "{text}");
     // A labels file that leaves rows out names those it has.
     dir.put("some.csv", "row,cluster\n6,1\n1,0\n");
     let object = dir.rpf("score some.csv --truth truth.txt --json").done().json();

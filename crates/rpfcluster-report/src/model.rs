@@ -1,7 +1,7 @@
 //! The content of a report, independent of its layout. The page renders these values and computes none of its own.
 
-use rpfcluster::Evidence;
 use rpfcluster::metrics::Scores;
+use rpfcluster::{Evidence, Verdict};
 use serde::Serialize;
 
 use crate::subject::Again;
@@ -19,6 +19,8 @@ pub struct Report {
     pub warnings: Vec<String>,
     /// The clusters, by number.
     pub clusters: Vec<Cluster>,
+    /// Number of rows the histograms of the clusters were counted on, when not on all.
+    pub histogram_sample: Option<usize>,
     /// The medoid of each cluster with its values.
     pub typical: Option<Typical>,
     /// The rows that are drawn, with their coordinates and colours.
@@ -39,6 +41,8 @@ pub struct Report {
     pub sweep: Option<SweepMap>,
     /// What was chosen from the data, and why.
     pub evidence: Option<Evidence>,
+    /// How far to believe the clustering.
+    pub verdict: Option<Verdict>,
     /// Parameters, seed, version, times, memory: name and value.
     pub facts: Vec<(String, String)>,
     /// How to repeat the run.
@@ -125,12 +129,14 @@ pub struct Typical {
 pub struct Heat {
     /// The indices of the points.
     pub members: Vec<u32>,
-    /// The lower triangle by rows, 0 to `largest` scaled to 0 to 255, as base64.
+    /// The lower triangle by rows as base64; 255 times the square root of the share of `largest`.
     pub lower: String,
     /// What a cell shows.
     pub meaning: String,
-    /// The value of the brightest colour.
+    /// The largest value.
     pub largest: f64,
+    /// The value from which cells have the brightest colour.
+    pub bright: f64,
 }
 
 /// Eigenvalues, the largest first.
@@ -153,12 +159,19 @@ pub struct DrawnPoints {
     pub classes: Option<Vec<u32>>,
     /// The names of the classes.
     pub class_names: Vec<String>,
-    /// Eigenvectors first, then confidence, then columns.
+    /// Eigenvectors first, then their two-dimensional layout, confidence, columns.
     pub axes: Vec<Axis>,
     /// The axes that are drawn when the page opens.
     pub start: [usize; 2],
     /// Number of clusters.
     pub k: usize,
+}
+
+impl DrawnPoints {
+    /// Whether the axes drawn first are the layout of the spectral embedding.
+    pub fn starts_with_layout(&self) -> bool {
+        self.axes.get(self.start[0]).is_some_and(|axis| !axis.column && axis.name.starts_with("layout"))
+    }
 }
 
 /// A coordinate of every point.
@@ -177,7 +190,8 @@ pub struct Axis {
 pub struct Partitions {
     /// By number of clusters, ascending; the run's own is among them.
     pub each: Vec<PartitionView>,
-    /// The number of rows the other partitions were computed from, when not all.
+    /// The number of rows in the sample that silhouettes, stabilities and the other partitions were computed on, when
+    /// not on all rows.
     pub sample: Option<usize>,
 }
 
@@ -188,14 +202,18 @@ pub struct PartitionView {
     pub k: usize,
     /// The cluster of each point.
     pub labels: Vec<u32>,
+    /// Number of rows in each cluster: of all rows, or of the sample.
+    pub sizes: Vec<usize>,
+    /// Whether `sizes` counts all rows.
+    pub whole: bool,
     /// The colour of each cluster; a cluster that persists from one K to the next keeps its colour.
     pub colours: Vec<u32>,
     /// The silhouette of each point in hundredths, from -100 to 100.
     pub silhouette: Vec<i8>,
     /// The mean silhouette, from -1 to 1.
     pub mean: f64,
-    /// Adjusted Rand index between the partitions of two halves of the forest.
-    pub stability: Option<f64>,
+    /// The estimate of the adjusted Rand index with the true classes (see the verdict).
+    pub score: Option<f64>,
     /// Whether this is the partition of the run.
     pub run: bool,
 }

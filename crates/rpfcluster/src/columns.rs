@@ -24,6 +24,8 @@ const COLUMNS_PER_DOMINANT: usize = 10;
 /// Standard deviations of a dominant column, in medians of those of the other columns. Measurements in one unit differ
 /// by small factors (petal length and sepal width of irises: 4); a factor of ten comes from another unit.
 const DOMINANT_RATIO: f64 = 10.0;
+/// Ratio of standard deviations beyond which a column of small spread hardly counts.
+const SCALE_RATIO: f64 = 100.0;
 /// Fewest rows of an identifier. Twenty measured values are sorted by chance once in 20! / 2 tables; the values of a
 /// short table may well be sorted or evenly spaced on purpose.
 const MIN_ROWS: usize = 20;
@@ -44,6 +46,13 @@ pub enum ColumnProblem {
         columns: Vec<usize>,
         /// Their expected share of the variance of a random projection.
         share: f64,
+    },
+    /// The spreads of the columns differ by more than a factor of 100, and none is dominant.
+    Scales {
+        /// The column of the largest spread and that of the smallest, constant columns aside.
+        columns: [usize; 2],
+        /// The ratio of their standard deviations.
+        ratio: f64,
     },
     /// All values differ, and they are sorted or evenly spaced.
     Identifier {
@@ -71,6 +80,7 @@ impl ColumnProblem {
     pub fn columns(&self) -> &[usize] {
         match self {
             ColumnProblem::Dominant { columns, .. } => columns,
+            ColumnProblem::Scales { columns, .. } => columns,
             ColumnProblem::Identifier { column, .. } => std::slice::from_ref(column),
         }
     }
@@ -89,7 +99,7 @@ impl ColumnProblem {
     /// # Ok::<(), rpfcluster::Error>(())
     /// ```
     pub fn sentence(&self, names: &[String]) -> String {
-        let subject = subject(self.columns(), names);
+        let named = subject(self.columns(), names);
         match self {
             ColumnProblem::Dominant { columns, share } => {
                 let (hold, them) = if columns.len() == 1 { ("holds", "it") } else { ("hold", "them") };
@@ -98,8 +108,16 @@ impl ColumnProblem {
                     percent => format!("{percent:.1} %"),
                 };
                 format!(
-                    "{subject} {hold} {percent} of the spread of random projections, so the clusters follow {them} \
+                    "{named} {hold} {percent} of the spread of random projections, so the clusters follow {them} \
                      almost alone; standardise the columns to give each the same weight."
+                )
+            }
+            ColumnProblem::Scales { columns, ratio } => {
+                let [largest, smallest] = columns.map(|column| subject(&[column], names));
+                let smallest = smallest.replacen('C', "c", 1);
+                format!(
+                    "{largest} varies {ratio:.0} times as much as {smallest}, which hardly counts; standardise the columns \
+                     to give each the same weight."
                 )
             }
             ColumnProblem::Identifier { order, .. } => {
@@ -107,9 +125,7 @@ impl ColumnProblem {
                     IdentifierOrder::Sorted => "sorted",
                     IdentifierOrder::EvenlySpaced => "evenly spaced",
                 };
-                format!(
-                    "{subject} looks like an identifier (all values different and {order}); leave it out."
-                )
+                format!("{named} looks like an identifier (all values different and {order}); leave it out.")
             }
         }
     }
@@ -147,9 +163,19 @@ fn problems<R: Real>(points: &Points<R>) -> Vec<ColumnProblem> {
     }
     let extents = extents(points);
     let deviations = deviations(points, &extents);
-    let mut found: Vec<ColumnProblem> = dominant(&deviations).into_iter().collect();
+    let mut found: Vec<ColumnProblem> =
+        dominant(&deviations).or_else(|| scales(&deviations)).into_iter().collect();
     found.extend(identifiers(points, &extents, &deviations));
     found
+}
+
+/// The columns of the largest and the smallest spread, where they differ by more than [`SCALE_RATIO`].
+fn scales(deviations: &[f64]) -> Option<ColumnProblem> {
+    let varying = || (0..deviations.len()).filter(|&column| deviations[column] > 0.0);
+    let largest = varying().max_by(|&a, &b| deviations[a].total_cmp(&deviations[b]))?;
+    let smallest = varying().min_by(|&a, &b| deviations[a].total_cmp(&deviations[b]))?;
+    let ratio = deviations[largest] / deviations[smallest];
+    (ratio > SCALE_RATIO).then_some(ColumnProblem::Scales { columns: [largest, smallest], ratio })
 }
 
 /// The values of a column other than zero.

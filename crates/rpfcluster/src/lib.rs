@@ -79,7 +79,7 @@ pub mod affinity;
 #[cfg(feature = "serde")]
 #[doc(hidden)]
 pub mod atomic_file;
-mod columns;
+pub mod columns;
 mod distinct;
 mod eigen;
 mod error;

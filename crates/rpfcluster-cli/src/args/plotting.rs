@@ -95,9 +95,11 @@ impl KindArg {
 /// A score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ScoreArg {
-    /// Accuracy: rows under the best matching of clusters to classes
+    /// Accuracy (rho_c): rows under the best matching of clusters to classes
+    #[value(name = "accuracy", alias = "rho-c")]
     RhoC,
-    /// Rand index
+    /// Rand index (rho_r)
+    #[value(name = "rand-index", alias = "rho-r")]
     RhoR,
     /// Adjusted Rand index
     Ari,
@@ -113,6 +115,18 @@ impl ScoreArg {
             ScoreArg::RhoR => "rho_r",
             ScoreArg::Ari => "ari",
             ScoreArg::Nmi => "nmi",
+        }
+    }
+}
+
+impl ScoreArg {
+    /// The name on an axis.
+    pub fn title(self) -> &'static str {
+        match self {
+            ScoreArg::RhoC => "accuracy (rho_c), percent",
+            ScoreArg::RhoR => "Rand index (rho_r), percent",
+            ScoreArg::Ari => "adjusted Rand index",
+            ScoreArg::Nmi => "normalised mutual information",
         }
     }
 }

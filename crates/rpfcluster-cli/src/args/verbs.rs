@@ -117,10 +117,12 @@ pub struct NeighborsArgs {
 /// `rpf score`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-rho_c     accuracy: rows under the best matching of clusters to classes, percent
-rho_r     Rand index: pairs of rows on which clusters and classes agree, percent
-ari, nmi  adjusted Rand index, normalised mutual information
-majority  accuracy of a single cluster, percent
+accuracy    rows under the best matching of clusters to classes, percent (rho_c)
+Rand index  pairs of rows on which clusters and classes agree, percent (rho_r)
+ARI, NMI    adjusted Rand index, normalised mutual information
+majority    accuracy of a single cluster, percent
+
+--json names the scores rho_c, rho_r, ari, nmi and majority.
 
 Examples:
   rpf score labels.csv --truth classes.txt           one class per line

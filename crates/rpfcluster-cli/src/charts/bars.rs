@@ -54,11 +54,8 @@ pub fn of_compared(compared: &Compared, score: ScoreArg, title: String) -> BarCh
     });
     BarChart {
         title,
-        axes: (
-            "method".into(),
-            if percent { format!("{}, percent", score.key()) } else { score.key().into() },
-        ),
-        series: vec![(score.key().into(), colour(0))],
+        axes: ("method".into(), score.title().into()),
+        series: vec![(score.title().into(), colour(0))],
         baseline: baseline.map(|_| "a single cluster (majority class)".into()),
         groups: groups.collect(),
         most: Some(if percent { 100.0 } else { 1.0 }),

@@ -33,16 +33,18 @@ pub fn run(args: &ClusterArgs) -> Result {
         } else {
             rows(&session, args, &wanted)?
         };
-        let warnings = summary::warnings(&outcome);
-        write(&session, args, &outcome, &warnings)?;
+        write(&session, args, &outcome)?;
         if let Some(evidence) = outcome.clustering.evidence() {
             session.details(|| summary::tables(evidence));
         }
-        for sentence in &warnings {
-            session.note(sentence);
-        }
+        let reader = match args.report {
+            Some(_) => summary::Reader::TerminalWithReport,
+            None => summary::Reader::Terminal,
+        };
+        let hints = summary::warnings(&outcome, reader);
+        hints.iter().for_each(|sentence| session.note(sentence));
         if args.json {
-            return output::print_json(&outcome.json(&session, "cluster")?);
+            return output::print_json(&outcome.json(&session, "cluster", &hints)?);
         }
         session.summary(|| {
             let mut text = summary::text(&session, &outcome)?;
@@ -59,7 +61,7 @@ pub fn run(args: &ClusterArgs) -> Result {
 fn rows(session: &Session, args: &ClusterArgs, wanted: &Clusters) -> Result<Outcome> {
     let mut params = resolve::pipeline_with_open_trees(&args.forest, &args.spectral, wanted)?;
     params.method = args.method.map(Into::into);
-    let (table, preparation) = load::table(session, &args.data)?;
+    let (table, preparation) = load::table_without_hint(session, &args.data)?;
     if table.columns.iter().any(|name| name == COLUMN) {
         session.note(&format!(
             "hint: column \"{COLUMN}\" is used as a feature but may hold the labels of an earlier run; \
@@ -90,9 +92,9 @@ fn matrix(session: &Session, args: &ClusterArgs, wanted: &Clusters) -> Result<Ou
 }
 
 /// Writes all files. After an error, removes those already written: a part of them would look like success.
-fn write(session: &Session, args: &ClusterArgs, outcome: &Outcome, warnings: &[String]) -> Result {
+fn write(session: &Session, args: &ClusterArgs, outcome: &Outcome) -> Result {
     let mut written: Vec<PathBuf> = Vec::new();
-    let done = write_each(session, args, outcome, warnings, &mut written);
+    let done = write_each(session, args, outcome, &mut written);
     if done.is_err() {
         written.iter().filter(|path| path.is_file()).for_each(|path| {
             let _ = std::fs::remove_file(path);
@@ -105,7 +107,6 @@ fn write_each(
     session: &Session,
     args: &ClusterArgs,
     outcome: &Outcome,
-    warnings: &[String],
     written: &mut Vec<PathBuf>,
 ) -> Result {
     if let (Some(path), Some(prepared), Some(fitted)) =
@@ -117,7 +118,8 @@ fn write_each(
         written.push(path.clone());
     }
     if let Some(path) = &args.report {
-        report::save(session, outcome, warnings.to_vec(), None, path)?;
+        let warnings = summary::warnings(outcome, summary::Reader::Page);
+        report::save(session, outcome, warnings, None, path)?;
         written.push(path.clone());
     }
     let to_stdout = args.output.as_ref().is_none_or(|path| path.as_os_str() == "-");

@@ -122,15 +122,15 @@ fn entries(answers: &Answers, k: usize) -> Map<String, Value> {
 fn text(answers: &Answers) -> String {
     let width = answers.iter().map(|(m, _)| m.title().len()).max().unwrap_or(0).max("majority".len());
     let mut text = format!(
-        "{:<width$} {:>7} {:>7} {:>7} {:>7} {:>9}\n",
-        "method", "rho_c", "rho_r", "ARI", "NMI", "seconds"
+        "{:<width$} {:>8} {:>10} {:>7} {:>7} {:>9}\n",
+        "method", "accuracy", "Rand index", "ARI", "NMI", "seconds"
     );
     for (method, answer) in answers {
         let title = method.title();
         match answer {
             Ok(Answer { scores: s, seconds, note, .. }) => {
                 let line = format!(
-                    "{title:<width$} {:>7.2} {:>7.2} {:>7.3} {:>7.3} {seconds:>9.2}  {note}",
+                    "{title:<width$} {:>8.2} {:>10.2} {:>7.3} {:>7.3} {seconds:>9.2}  {note}",
                     s.rho_c, s.rho_r, s.ari, s.nmi
                 );
                 text.push_str(line.trim_end());
@@ -142,7 +142,8 @@ fn text(answers: &Answers) -> String {
         }
     }
     if let Some(majority) = majority(answers) {
-        let _ = writeln!(text, "{:<width$} {majority:>7.2}  a single cluster", "majority");
+        let _ = writeln!(text, "{:<width$} {majority:>8.2}  a single cluster", "majority");
+        text.push_str("\naccuracy (rho_c) and Rand index (rho_r) in percent\n");
     }
     text
 }

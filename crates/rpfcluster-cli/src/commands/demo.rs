@@ -33,7 +33,7 @@ pub fn run(args: &DemoArgs) -> Result {
         let outcome = Outcome::of_rows(&session, table, preparation, &params)?;
         let drawn = picture_of(&outcome, &species)?;
         output::to_file(&picture, |out| out.write_all(drawn.as_bytes()))?;
-        report::save(&session, &outcome, summary::warnings(&outcome), None, &page)?;
+        report::save(&session, &outcome, summary::warnings(&outcome, summary::Reader::Page), None, &page)?;
         output::print(&text(&session, &outcome, &species, &page, &picture)?)
     })
 }
@@ -59,7 +59,7 @@ fn picture_of(outcome: &Outcome, species: &Labels) -> Result<String> {
     let params = fitted.params();
     let title = format!("rpf-kernel of Iris: {} trees, seed {}", params.trees, params.seed);
     let panel = Panel { title: &title, values: &fitted.leaves().dense(), groups: &groups };
-    Ok(heat(&[panel], &["share of trees", "with both rows", "in one leaf"], false)?)
+    Ok(heat(&[panel], &["share of trees", "with both rows", "in one leaf"], true)?)
 }
 
 /// Number of rows by cluster and species.

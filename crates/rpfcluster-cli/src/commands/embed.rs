@@ -26,6 +26,7 @@ pub fn run(args: &EmbedArgs) -> Result {
             let mut params = resolve::pipeline(&args.forest, &args.spectral, &Clusters::Fixed(wanted + 1))?;
             // Settings are compared by their clusters, which an embedding does not have.
             params.tune = false;
+            params.assess = false;
             let (table, preparation) = load::table(&session, &args.data)?;
             Outcome::of_rows(&session, table, preparation, &params).map_err(|e| dimensions(e, wanted))?
         };
@@ -44,9 +45,11 @@ pub fn run(args: &EmbedArgs) -> Result {
             }
         }
         if args.json {
-            let mut object = outcome.json(&session, "embed")?;
+            let mut object = outcome.json(&session, "embed", &[])?;
             if let Some(object) = object.as_object_mut() {
-                object.retain(|key, _| !["k", "chosen", "cluster_sizes", "scores"].contains(&key.as_str()));
+                object.retain(|key, _| {
+                    !["k", "chosen", "verdict", "hints", "cluster_sizes", "scores"].contains(&key.as_str())
+                });
                 object.insert("dimensions".into(), wanted.into());
             }
             return output::print_json(&object);

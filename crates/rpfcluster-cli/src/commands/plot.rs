@@ -253,7 +253,7 @@ fn heatmap(args: &PlotArgs, title: &str) -> Result<String> {
         panels.iter().map(|(title, values, groups)| Panel { title, values, groups }).collect();
     let meaning: &[&str] =
         if shares { &["share of trees", "with both rows", "in one leaf"] } else { &["similarity"] };
-    Ok(figures::heat(&drawn, meaning, false)?)
+    Ok(figures::heat(&drawn, meaning, true)?)
 }
 
 fn cluster_names(k: usize) -> Vec<String> {

@@ -99,23 +99,23 @@ fn full(table: &Contingency, clusters: usize, classes: usize) -> Value {
 
 fn text(scores: &Scores, labels: &Labels, classes: &Labels, counts: &Value) -> String {
     let percent = |value: f64| format!("{value:.2} %");
-    let row = |name: &str, value: String, what: &str| format!("{name:<9} {value:>9}  {what}\n");
+    let row = |name: &str, value: String, what: &str| format!("{name:<18} {value:>9}  {what}\n");
     let mut text = row(
-        "rho_c",
+        "accuracy (rho_c)",
         percent(scores.rho_c),
-        "accuracy: share of rows under the best matching of clusters to classes",
+        "share of rows under the best matching of clusters to classes",
     );
     text += &row(
-        "rho_r",
+        "Rand index (rho_r)",
         percent(scores.rho_r),
-        "Rand index: share of pairs on which clusters and classes agree",
+        "share of pairs of rows on which clusters and classes agree",
     );
     text += &row(
-        "ari",
+        "ARI",
         format!("{:.4}", scores.ari),
         "adjusted Rand index: 0 for random labels, 1 for identical ones",
     );
-    text += &row("nmi", format!("{:.4}", scores.nmi), "normalised mutual information");
+    text += &row("NMI", format!("{:.4}", scores.nmi), "normalised mutual information");
     text += &row("majority", percent(scores.majority), "accuracy of a single cluster");
     let (k, c) = (labels.names.len(), classes.names.len());
     if k > SHOWN || c > SHOWN {

@@ -105,7 +105,7 @@ fn page(
         ..Default::default()
     };
     let outcome = Outcome::of_rows(session, table, preparation, &params)?;
-    let warnings = summary::warnings(&outcome);
+    let warnings = summary::warnings(&outcome, summary::Reader::Page);
     report::save(session, &outcome, warnings, Some(sweep_map::of_result(found)?), path)
 }
 
@@ -168,7 +168,7 @@ fn line(text: &mut String, found: &SweepResult, at: usize, e: &GridEntry) {
         e.ncut
     );
     if let Some(s) = found.scores_of(at) {
-        let _ = write!(text, " {:>7.2} {:>7.2} {:>7.3}", s.rho_c, s.rho_r, s.ari);
+        let _ = write!(text, " {:>8.2} {:>10.2} {:>7.3}", s.rho_c, s.rho_r, s.ari);
     }
     let _ = writeln!(text, "  {}", sizes.join(" "));
 }
@@ -176,7 +176,7 @@ fn line(text: &mut String, found: &SweepResult, at: usize, e: &GridEntry) {
 /// The selected settings, and the partitions that most settings give.
 fn text(found: &SweepResult) -> String {
     let scored = if found.scores.is_some() {
-        format!(" {:>7} {:>7} {:>7}", "rho_c", "rho_r", "ARI")
+        format!(" {:>8} {:>10} {:>7}", "accuracy", "Rand index", "ARI")
     } else {
         String::new()
     };
@@ -201,6 +201,9 @@ fn text(found: &SweepResult) -> String {
         if let Some(e) = found.entries.get(at) {
             line(&mut text, found, at, e);
         }
+    }
+    if found.scores.is_some() {
+        text.push_str("\naccuracy (rho_c) and Rand index (rho_r) in percent\n");
     }
     text
 }

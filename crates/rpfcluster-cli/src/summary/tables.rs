@@ -12,16 +12,21 @@ pub fn tables(evidence: &Evidence) -> String {
     let mut text = String::new();
     if let Some(k) = &evidence.k {
         let rows = k.candidates.iter().map(|c| {
+            let strength = c.strength.map_or("-".into(), two_digits);
             let cells = vec![
                 c.k.to_string(),
-                format!("{:.2}", c.gap),
-                two_digits(c.stability),
-                format!("{:.3}", c.score),
+                two_digits(c.score),
+                strength,
+                two_digits(c.separation),
+                two_digits(c.gap),
             ];
             (c.k == k.k, cells)
         });
-        text +=
-            &table("numbers of clusters tried", &["clusters", "gap", "stability", "score"], rows.collect());
+        text += &table(
+            "numbers of clusters tried",
+            &["clusters", "score", "strength", "separation", "gap"],
+            rows.collect(),
+        );
     }
     if let Some(trees) = &evidence.trees {
         let rows = trees

@@ -34,6 +34,10 @@ pub fn text(session: &Session, outcome: &Outcome) -> Result<String> {
     if let Some(scores) = outcome.scores()? {
         text += &line("scores", &scores_in_words(&scores));
     }
+    if let Some(verdict) = clustering.fitted().and_then(|fitted| fitted.verdict()) {
+        let (word, reason) = (verdict.word.words(), &verdict.reason);
+        text += &line("verdict", &format!("{word} (score {:.2} of 1): {reason}", verdict.score));
+    }
     let forest = clustering.fitted().map_or(String::new(), |fitted| {
         format!(", {} trees, min-node {}", fitted.params().trees, fitted.min_node())
     });
@@ -85,7 +89,7 @@ fn choices(outcome: &Outcome) -> Vec<(&'static str, String)> {
             .iter()
             .find(|c| c.k != k.k)
             .map_or(String::new(), |c| format!("; next best {}", c.k));
-        lines.push(("chosen k", format!("{} (certainty {:.2} of 1{next}){}", k.k, k.sure, on(k.sample))));
+        lines.push(("chosen k", format!("{}{next}{}", k.k, on(k.sample))));
     }
     if let Some(trees) = &evidence.trees {
         let stability = trees.tried.iter().find(|t| t.trees == trees.trees).map_or(0.0, |t| t.agreement);
@@ -96,16 +100,14 @@ fn choices(outcome: &Outcome) -> Vec<(&'static str, String)> {
     if let Some(settings) = evidence.settings.as_ref().filter(|s| s.candidates.len() > 1) {
         let best = &settings.candidates[0];
         let tried = settings.candidates.len();
-        let stability = best.stability.map_or(String::new(), |s| format!("stability {s:.2}"));
         // A clustering in which a few clusters hold nearly all rows is passed over.
         let balanced = settings.candidates.iter().any(|c| c.agreement > best.agreement);
         let why = if settings.by_stability() {
-            format!("the most stable of {tried} settings ({stability}; 1: identical clusters)")
+            format!("the most stable of {tried} settings")
         } else {
             let of = if balanced { "the balanced ones of " } else { "" };
-            let stability = if stability.is_empty() { stability } else { format!(", {stability}") };
             format!(
-                "the best agreement of {of}{tried} settings (agreement {:.2}{stability}; 1: identical clusters)",
+                "the best agreement of {of}{tried} settings ({:.2}; 1: identical clusters)",
                 best.agreement
             )
         };
@@ -138,7 +140,8 @@ fn bars(sizes: &[usize], n: usize) -> String {
     if sizes.len() > SHOWN {
         let rest = &sizes[SHOWN..];
         let (least, most) = (rest.iter().min().unwrap_or(&0), rest.iter().max().unwrap_or(&0));
-        text += &format!("… and {} more clusters of {least} to {most} rows\n", rest.len());
+        let rows = if least == most { most.to_string() } else { format!("{least} to {most}") };
+        text += &format!("… and {} more clusters of {rows} rows\n", rest.len());
     }
     text
 }
@@ -154,6 +157,6 @@ mod tests {
         assert_eq!(text.matches('▇').count(), BAR + 1);
         let many = bars(&[3; 30], 90);
         assert_eq!(many.lines().count(), SHOWN + 1);
-        assert!(many.ends_with("… and 10 more clusters of 3 to 3 rows\n"), "{many}");
+        assert!(many.ends_with("… and 10 more clusters of 3 rows\n"), "{many}");
     }
 }

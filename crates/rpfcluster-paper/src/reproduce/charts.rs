@@ -25,8 +25,8 @@ pub enum Metric {
 impl Metric {
     fn title(self) -> &'static str {
         match self {
-            Metric::RhoC => "Clustering accuracy ρc (percent)",
-            Metric::RhoR => "Co-cluster accuracy ρr (percent)",
+            Metric::RhoC => "Accuracy (rho_c), percent",
+            Metric::RhoR => "Rand index (rho_r), percent",
             Metric::Ari => "Adjusted Rand index",
             Metric::Nmi => "Normalised mutual information",
         }
@@ -91,7 +91,7 @@ pub fn chart(results: &Results, metric: Metric) -> BarChart {
         groups: groups.collect(),
         most: Some(most),
         note: skewed.then(|| {
-            "* skewed: one cluster for all scores high, so ρc means little here; see the adjusted Rand index".into()
+            "* skewed: one cluster for all scores high, so accuracy means little here; see the adjusted Rand index".into()
         }),
     }
 }

@@ -50,8 +50,8 @@ pub(super) fn page(
     let iris = &illustrations.iris;
     let _ = write!(
         out,
-        "<h2>Iris: two kernels</h2><p>Gaussian kernel, normalised cuts at σ = {:.2}: ρc {:.2}, ρr {:.2} (paper: {:.2}, {:.2}); at its best bandwidth by species {:.2}, {:.2}. \
-rpf-kernel, best setting by species: ρc {:.2}, ρr {:.2} (paper: {:.2}, {:.2}); setting chosen without species {:.2}, {:.2}.</p>",
+        "<h2>Iris: two kernels</h2><p>Gaussian kernel, normalised cuts at σ = {:.2}: accuracy (rho_c) {:.2}, Rand index (rho_r) {:.2} (paper: {:.2}, {:.2}); at its best bandwidth by species {:.2}, {:.2}. \
+rpf-kernel, best setting by species: accuracy {:.2}, Rand index {:.2} (paper: {:.2}, {:.2}); setting chosen without species {:.2}, {:.2}.</p>",
         iris.sigma,
         iris.gaussian.rho_c,
         iris.gaussian.rho_r,
@@ -80,8 +80,14 @@ rpf-kernel, best setting by species: ρc {:.2}, ρr {:.2} (paper: {:.2}, {:.2});
 fn table(out: &mut String, results: &Results, preparation: &str, name: &str) {
     let Some((_, score)) = SCORES.iter().find(|(n, _)| *n == name) else { return };
     let digits = if name.starts_with("rho") { 1 } else { 3 };
+    let title = match name {
+        "rho_c" => "Accuracy (rho_c), percent",
+        "rho_r" => "Rand index (rho_r), percent",
+        "ari" => "Adjusted Rand index",
+        _ => "Normalised mutual information",
+    };
     let _ =
-        write!(out, "<div class=\"wide\"><table><caption>{name}</caption><tr><th>set<th>n<th>K<th>majority");
+        write!(out, "<div class=\"wide\"><table><caption>{title}</caption><tr><th>set<th>n<th>K<th>majority");
     for method in ComparedMethod::ALL {
         let _ = write!(out, "<th>{}", escape(method.title()));
     }
@@ -110,7 +116,7 @@ fn table(out: &mut String, results: &Results, preparation: &str, name: &str) {
     }
     out.push_str("</table></div>");
     if name == "rho_c" {
-        out.push_str("<p><small>* Skewed classes: a single cluster scores the majority, so ρc is not informative. Read the adjusted Rand index instead.</small></p>");
+        out.push_str("<p><small>* Skewed classes: a single cluster scores the majority, so the accuracy is not informative. Read the adjusted Rand index instead.</small></p>");
     }
 }
 

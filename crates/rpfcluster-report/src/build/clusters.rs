@@ -117,9 +117,9 @@ pub fn distinguishing(subject: &Subject<'_>, marks: &[Vec<Mark>]) -> Vec<usize> 
     order
 }
 
-/// Adds histograms to the marks, counted on evenly spaced rows.
-pub fn spreads(subject: &Subject<'_>, marks: &mut [Vec<Mark>]) {
-    let Some(columns) = &subject.columns else { return };
+/// Adds histograms to the marks, counted on evenly spaced rows. Returns their number when they are not all.
+pub fn spreads(subject: &Subject<'_>, marks: &mut [Vec<Mark>]) -> Option<usize> {
+    let columns = subject.columns.as_ref()?;
     let n = subject.clustering.n();
     let step = n.div_ceil(COUNTED).max(1);
     let mut wanted: Vec<usize> = marks.iter().flatten().map(|m| m.column).collect();
@@ -146,6 +146,7 @@ pub fn spreads(subject: &Subject<'_>, marks: &mut [Vec<Mark>]) {
         }
         mark.spread = Some(Spread { range, inside, outside });
     }
+    (rows.len() < n).then_some(rows.len())
 }
 
 /// Some columns of some rows, in the units of the file.

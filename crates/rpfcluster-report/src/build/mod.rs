@@ -5,10 +5,10 @@
 //!
 //! `sample` selects the rows that are drawn, `clusters` describes the clusters, `silhouette` computes silhouettes from
 //! similarities, `partitions` computes partitions for other K, `points` collects the axes and colours of the scatter
-//! plot, `axis_pair` selects its first two axes, `summary` writes the first sentence.
+//! plot, `layout` computes a two-dimensional layout of the spectral embedding, `summary` writes the first sentence.
 
-mod axis_pair;
 mod clusters;
+mod layout;
 mod partitions;
 mod points;
 mod sample;
@@ -17,12 +17,12 @@ mod summary;
 
 use std::borrow::Cow;
 
-use rpfcluster::Observer;
 use rpfcluster::metrics::Scores;
 use rpfcluster::spectral::{self, EmbedOptions, Embedding};
+use rpfcluster::{LeafMatrix, Observer};
 
 use crate::clustering::Clustering;
-use crate::draw::base64;
+use crate::draw::{base64, brightest};
 use crate::error::Result;
 use crate::model::{Agreement, Cluster, ConfidenceSummary, Doubtful, Heat, Report, Spectrum};
 use crate::subject::Subject;
@@ -60,7 +60,7 @@ pub fn build(subject: Subject<'_>, observer: &dyn Observer) -> Result<Report> {
     let mut marks = clusters::marks(&subject);
     let by_strength = clusters::distinguishing(&subject, &marks);
     marks.iter_mut().for_each(|m| m.truncate(MARKS));
-    clusters::spreads(&subject, &mut marks[..k.min(DRAWN)]);
+    let histogram_sample = clusters::spreads(&subject, &mut marks[..k.min(DRAWN)]);
     let typical = clusters::typical(&subject, &by_strength, &medoids);
     let clusters = clustering
         .sizes()
@@ -76,7 +76,7 @@ pub fn build(subject: Subject<'_>, observer: &dyn Observer) -> Result<Report> {
         })
         .collect();
     let own = silhouette::of_clustering(clustering, &shown);
-    let partitions = partitions::partitions(&subject, &shown, &own, observer)?;
+    let (partitions, sample_leaves) = partitions::partitions(&subject, &shown, &own, observer)?;
     let doubtful = doubts
         .iter()
         .map(|&i| Doubtful {
@@ -94,15 +94,17 @@ pub fn build(subject: Subject<'_>, observer: &dyn Observer) -> Result<Report> {
         rows: n,
         summary: summary::sentence(&subject, agreement.as_ref()),
         clusters,
+        histogram_sample,
         typical,
-        heat: heat(clustering, &shown),
-        points: points::points(&subject, &shown, &wider, confidence.as_deref(), &by_strength),
+        heat: heat(clustering, &shown, sample_leaves.as_deref()),
+        points: points::points(&subject, &shown, &wider, confidence.as_deref(), &by_strength, &own),
         spectrum: Spectrum { values: wider.eigenvalues.iter().copied().take(VALUES.max(k + 1)).collect(), k },
         partitions,
         doubtful,
         confidence: confidence.map(|c| ConfidenceSummary::new(&c)),
         agreement,
         evidence: clustering.evidence().cloned(),
+        verdict: clustering.fitted().and_then(|fitted| fitted.verdict().cloned()),
         sweep: subject.sweep,
         warnings: subject.warnings,
         facts: subject.facts,
@@ -157,19 +159,28 @@ fn least_confident(confidence: &[f64]) -> Vec<usize> {
     doubtful
 }
 
-/// The similarity matrix of some of the drawn rows.
-fn heat(clustering: &Clustering, shown: &[usize]) -> Heat {
+/// The similarity matrix of some of the drawn rows, in the forest of the drawn rows where there is one: in that of a
+/// large table hardly two of them share a leaf.
+fn heat(clustering: &Clustering, shown: &[usize], sample_leaves: Option<&LeafMatrix>) -> Heat {
     let members = sample::spread(shown.len());
-    let pair = |a: u32, b: u32| clustering.similarity(shown[a as usize], shown[b as usize]);
-    let lower = || members.iter().enumerate().flat_map(|(at, &a)| members[..at].iter().map(move |&b| (a, b)));
-    let (meaning, largest) = match clustering {
-        Clustering::Rows(_) => ("Share of trees in which two rows are in the same leaf", 1.0),
-        Clustering::Matrix(_) => {
-            ("Similarity as given", lower().map(|(a, b)| pair(a, b)).fold(f64::MIN_POSITIVE, f64::max))
-        }
+    let pair = |a: u32, b: u32| match sample_leaves {
+        Some(leaves) => leaves.pair(a as usize, b as usize),
+        None => clustering.similarity(shown[a as usize], shown[b as usize]),
     };
-    let bytes: Vec<u8> = lower().map(|(a, b)| (pair(a, b) / largest * 255.0).round() as u8).collect();
-    Heat { members, lower: base64(&bytes), meaning: meaning.into(), largest }
+    let pairs = members.iter().enumerate().flat_map(|(at, &a)| members[..at].iter().map(move |&b| (a, b)));
+    let values: Vec<f64> = pairs.map(|(a, b)| pair(a, b)).collect();
+    let meaning = match (clustering, sample_leaves) {
+        (Clustering::Rows(_), None) => "Share of trees in which two rows are in the same leaf".into(),
+        (Clustering::Rows(_), Some(_)) => format!(
+            "Share of trees in which two rows are in the same leaf, in a forest grown on a sample of {} rows",
+            shown.len()
+        ),
+        (Clustering::Matrix(_), _) => "Similarity as given".into(),
+    };
+    let largest = values.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    // The square root keeps the digits of small similarities.
+    let bytes: Vec<u8> = values.iter().map(|v| ((v / largest).sqrt() * 255.0).round() as u8).collect();
+    Heat { members, lower: base64(&bytes), meaning, largest, bright: brightest(values.into_iter()) }
 }
 
 fn agreement(subject: &Subject<'_>) -> Result<Option<Agreement>> {

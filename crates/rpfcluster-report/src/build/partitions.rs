@@ -1,12 +1,17 @@
-//! Partitions of the drawn rows for other K, with silhouette and stability, in colours matched to the clusters of the
+//! Partitions of the drawn rows for other K, with silhouette and score, in colours matched to the clusters of the
 //! run.
 //!
 //! A small table is clustered again on its own forest. For a large one a new forest is grown on the drawn rows, since a
-//! leaf of thirty rows holds hardly two of a sample. A similarity matrix is clustered again unless it is large; it has
-//! no stability.
+//! leaf of thirty rows holds hardly two of a sample. The silhouettes of all K, the run's own among them, are then those
+//! of the new forest, so that they can be compared. A similarity matrix is clustered again unless it is large; it has
+//! no score.
 
+use std::sync::Arc;
+
+use rpfcluster::metrics::cluster_sizes;
+use rpfcluster::select::{KCandidate, numbers_of_clusters};
 use rpfcluster::spectral::{self, EmbedOptions, SpectralParams};
-use rpfcluster::{Fitted, Observer, Points, RpfCluster, Setting, Silent};
+use rpfcluster::{Fitted, LeafMatrix, Observer, Points, RpfCluster, Setting, Silent};
 
 use super::sample;
 use super::silhouette::{self, ClusterSimilarity};
@@ -21,6 +26,8 @@ const LEAST: usize = 10;
 const FURTHER: usize = 3;
 /// The limit of the largest K; it takes precedence over the two above.
 const MOST: usize = 24;
+/// Rows that the scores of other K are computed from, at most about.
+const SCORED: usize = 1000;
 /// Points up to which a matrix, or a model without its data, is clustered again as a whole.
 const WHOLE: usize = 20_000;
 
@@ -28,45 +35,66 @@ const WHOLE: usize = 20_000;
 struct SamplePartition {
     k: usize,
     labels: Vec<u32>,
+    sizes: Vec<usize>,
+    whole: bool,
     silhouette: Vec<f64>,
-    stability: Option<f64>,
+    score: Option<f64>,
 }
 
-/// A partition for each K; for the run's K, the one of the run.
+/// A partition for each K; for the run's K, the one of the run. With it the leaves of the drawn rows in a forest that
+/// was grown on them, where one was.
 pub fn partitions(
     subject: &Subject<'_>,
     shown: &[usize],
     own: &ClusterSimilarity,
     observer: &dyn Observer,
-) -> Result<Partitions> {
+) -> Result<(Partitions, Option<Arc<LeafMatrix>>)> {
     let clustering = subject.clustering;
     let (n, k) = (clustering.n(), clustering.k());
     // With fewer than five rows per cluster the partitions are arbitrary.
     let most = LEAST.max(k + FURTHER).min(MOST).min(shown.len() / 5);
     let ks: Vec<usize> = (2..=most).collect();
-    let mut sample = None;
+    let mut sample_leaves = None;
     let mut found = match clustering {
         Clustering::Rows(fitted) if n <= sample::POINTS || (subject.columns.is_none() && n <= WHOLE) => {
             of_rows(fitted, shown, &ks, observer)?
         }
         Clustering::Rows(fitted) => match &subject.columns {
             Some(columns) => {
-                sample = Some(shown.len());
-                of_sample(fitted, columns, shown, &ks, observer)?
+                let (found, leaves) = of_sample(fitted, columns, shown, &ks, observer)?;
+                sample_leaves = Some(leaves);
+                found
             }
             None => Vec::new(),
         },
         Clustering::Matrix(matrix) if n <= WHOLE => of_matrix(matrix, shown, &ks, observer)?,
         Clustering::Matrix(_) => Vec::new(),
     };
-    // The run's own partition is kept, with the stability measured for its K.
-    let stability = found.iter().find(|f| f.k == k).and_then(|f| f.stability);
+    let scores = match (clustering, &subject.columns) {
+        (Clustering::Rows(fitted), Some(columns)) => scores(fitted, columns, shown, &ks, observer)?,
+        _ => Vec::new(),
+    };
+    for partition in &mut found {
+        partition.score = scores.iter().find(|c| c.k == partition.k).map(|c| c.score);
+    }
+    // The run's own partition is kept, with the score of the verdict.
+    let score = clustering.fitted().and_then(Fitted::verdict).map(|verdict| verdict.score);
     found.retain(|f| f.k != k);
     let labels: Vec<u32> = shown.iter().map(|&i| clustering.labels()[i]).collect();
     let at = found.partition_point(|f| f.k < k);
-    found.insert(at, SamplePartition { k, labels: labels.clone(), silhouette: own.silhouette(), stability });
+    let silhouette = match &sample_leaves {
+        Some(leaves) => {
+            let all: Vec<usize> = (0..shown.len()).collect();
+            silhouette::of_leaves(leaves, &labels, k, &all).silhouette()
+        }
+        None => own.silhouette(),
+    };
+    let sizes = clustering.sizes();
+    let run = SamplePartition { k, labels: labels.clone(), sizes, whole: true, silhouette, score };
+    found.insert(at, run);
     let each = found.into_iter().map(|f| coloured(f, &labels, k)).collect();
-    Ok(Partitions { each, sample })
+    let sample = sample_leaves.as_ref().map(|_| shown.len());
+    Ok((Partitions { each, sample }, sample_leaves))
 }
 
 /// Clusters the rows of a fit for each K; the labels of `rows` are kept.
@@ -83,20 +111,22 @@ fn of_rows(
         .map(|p| SamplePartition {
             k: p.k,
             silhouette: silhouette::of_leaves(leaves, &p.labels, p.k, rows).silhouette(),
+            sizes: cluster_sizes(&p.labels, p.k),
+            whole: p.labels.len() == fitted.labels().len(),
             labels: rows.iter().map(|&i| p.labels[i]).collect(),
-            stability: p.stability,
+            score: None,
         })
         .collect())
 }
 
-/// Grows a forest on the drawn rows and clusters it.
+/// Grows a forest on the drawn rows and clusters it. Returns its leaves too.
 fn of_sample(
     fitted: &Fitted,
     columns: &Columns<'_>,
     shown: &[usize],
     ks: &[usize],
     observer: &dyn Observer,
-) -> Result<Vec<SamplePartition>> {
+) -> Result<(Vec<SamplePartition>, Arc<LeafMatrix>)> {
     let d = columns.names.len();
     let mut values = vec![0.0; shown.len() * d];
     shown.iter().zip(values.chunks_exact_mut(d.max(1))).for_each(|(&i, row)| (columns.row)(i, row));
@@ -106,10 +136,28 @@ fn of_sample(
     let params = RpfCluster { k: fitted.k().min(shown.len()), ..fitted.params().at_setting(&setting) };
     let of_sample = params.fit(points.observed(observer))?;
     let all: Vec<usize> = (0..shown.len()).collect();
-    of_rows(&of_sample, &all, ks, observer)
+    let found = of_rows(&of_sample, &all, ks, observer)?;
+    Ok((found, of_sample.leaves().clone()))
 }
 
-/// Clusters a matrix for each K. It has no two halves to compare, so there is no stability.
+/// The evidence for each K on the drawn rows.
+fn scores(
+    fitted: &Fitted,
+    columns: &Columns<'_>,
+    shown: &[usize],
+    ks: &[usize],
+    observer: &dyn Observer,
+) -> Result<Vec<KCandidate>> {
+    let d = columns.names.len();
+    let step = shown.len().div_ceil(SCORED);
+    let rows: Vec<usize> = shown.iter().copied().step_by(step.max(1)).collect();
+    let mut values = vec![0.0; rows.len() * d];
+    rows.iter().zip(values.chunks_exact_mut(d.max(1))).for_each(|(&i, row)| (columns.row)(i, row));
+    let points = Points::new(&values, rows.len(), d)?;
+    Ok(numbers_of_clusters(points.observed(observer), fitted.params(), ks)?)
+}
+
+/// Clusters a matrix for each K. It has no rows to compare halves of, so there is no score.
 fn of_matrix(
     matrix: &MatrixClustering,
     shown: &[usize],
@@ -132,7 +180,9 @@ fn of_matrix(
                 k,
                 silhouette: silhouette::of_matrix(matrix, &labels, k, shown).silhouette(),
                 labels: shown.iter().map(|&i| labels[i]).collect(),
-                stability: None,
+                sizes: cluster_sizes(&labels, k),
+                whole: true,
+                score: None,
             });
         }
     }
@@ -140,11 +190,11 @@ fn of_matrix(
 }
 
 fn coloured(found: SamplePartition, run: &[u32], run_k: usize) -> PartitionView {
-    let SamplePartition { k, labels, silhouette, stability } = found;
+    let SamplePartition { k, labels, sizes, whole, silhouette, score } = found;
     let colours = colours(&labels, k, run, run_k);
     let mean = silhouette.iter().sum::<f64>() / silhouette.len().max(1) as f64;
     let silhouette = silhouette.iter().map(|s| (s * 100.0).round() as i8).collect();
-    PartitionView { k, labels, colours, silhouette, mean, stability, run: k == run_k }
+    PartitionView { k, labels, sizes, whole, colours, silhouette, mean, score, run: k == run_k }
 }
 
 /// The colour of each cluster: that of the run's cluster with which it shares most rows, assigned by decreasing

@@ -1,9 +1,10 @@
-//! The drawn rows with every axis and colour the page offers: eigenvectors, confidence, columns, known classes; and the
-//! two axes that are drawn first.
+//! The drawn rows with every axis and colour the page offers: eigenvectors, their layout, confidence, columns, known
+//! classes; and the two axes that are drawn first, which are never columns.
 
 use rpfcluster::spectral::Embedding;
 
-use super::axis_pair::best_pair;
+use super::layout::layout;
+use super::silhouette::ClusterSimilarity;
 use super::{few_classes, short_name};
 use crate::model::{Axis, DrawnPoints};
 use crate::subject::Subject;
@@ -20,6 +21,7 @@ pub fn points(
     wider: &Embedding,
     confidence: Option<&[f64]>,
     columns_by_strength: &[usize],
+    own: &ClusterSimilarity,
 ) -> DrawnPoints {
     let width = wider.k() - 1;
     let all = wider.coordinates();
@@ -31,6 +33,13 @@ pub fn points(
         })
         .collect();
     let spectral = axes.len();
+    let k = subject.clustering.k();
+    let clusters: Vec<u32> = shown.iter().map(|&i| subject.clustering.labels()[i]).collect();
+    let laid_out = layout(wider, shown, &clusters, &own.between_clusters(), k);
+    for (name, values) in ["layout, horizontal", "layout, vertical"].into_iter().zip(laid_out) {
+        let values = values.into_iter().map(short).collect();
+        axes.push(Axis { name: name.into(), column: false, values });
+    }
     if let Some(confidence) = confidence {
         let values = shown.iter().map(|&i| short(confidence[i])).collect();
         axes.push(Axis { name: "confidence".into(), column: false, values });
@@ -51,15 +60,11 @@ pub fn points(
             }
         }
     }
-    let k = subject.clustering.k();
-    let clusters: Vec<u32> = shown.iter().map(|&i| subject.clustering.labels()[i]).collect();
     // On a disconnected graph the eigenvectors are constant on each component: each would be drawn as a single point.
     let disconnected = wider.columns.iter().filter(|columns| !columns.is_empty()).count() > 1;
-    let used: Vec<usize> = (0..spectral.min(k.max(3) - 1)).collect();
-    let columns: Vec<usize> = (first_column..axes.len()).collect();
-    let (first, second) = if disconnected { (columns, used) } else { (used, columns) };
-    let pair = |candidates: &[usize]| best_pair(&axes, candidates, &clusters, k);
-    let start = pair(&first).or_else(|| pair(&second)).unwrap_or([0, axes.len().saturating_sub(1)]);
+    // More than three clusters differ in more than two eigenvectors.
+    let two_suffice = !disconnected && k <= 3 && spectral >= 2;
+    let start = if two_suffice { [0, 1] } else { [spectral, spectral + 1] };
     let (classes, class_names) = match few_classes(subject) {
         Some((codes, names)) => (Some(shown.iter().map(|&i| codes[i]).collect()), names),
         None => (None, Vec::new()),

@@ -38,6 +38,17 @@ impl ClusterSimilarity {
         best.map(|(cluster, _)| cluster as u32)
     }
 
+    /// The mean similarity of the points of each cluster to each other cluster, k x k; 0 where there is none.
+    pub fn between_clusters(&self) -> Vec<f64> {
+        let (k, mut sums, mut counts) = (self.k, vec![0.0; self.k * self.k], vec![0.0; self.k]);
+        for (row, &own) in self.means.chunks_exact(k.max(1)).zip(&self.own) {
+            let of_cluster = &mut sums[own as usize * k..][..k];
+            of_cluster.iter_mut().zip(row).filter(|(_, m)| !m.is_nan()).for_each(|(sum, m)| *sum += m);
+            counts[own as usize] += 1.0;
+        }
+        sums.iter().enumerate().map(|(at, sum)| sum / f64::max(counts[at / k], 1.0)).collect()
+    }
+
     /// The silhouette of each point, from -1 to 1; 0 for a point alone in its cluster, or when there is one cluster.
     pub fn silhouette(&self) -> Vec<f64> {
         self.own

@@ -14,11 +14,12 @@ pub fn sentence(subject: &Subject<'_>, agreement: Option<&Agreement>) -> String 
     };
     let mut text = match sizes.len() {
         1 => format!("{what} in one cluster."),
+        k if least == most => format!("{what} in {k} clusters of {most} rows."),
         k => format!("{what} in {k} clusters of {least} to {most} rows."),
     };
     if let Some(Agreement { scores, .. }) = agreement {
         text += &format!(
-            " Matched with the known classes, the clusters are {:.2} % accurate (a single cluster: {:.2} %).",
+            " Accuracy against the known classes: {:.2} % (a single cluster: {:.2} %).",
             scores.rho_c, scores.majority
         );
     }

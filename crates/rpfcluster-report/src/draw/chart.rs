@@ -50,8 +50,26 @@ pub struct Chart {
     pub ink: Ink,
     /// The plot area: left, top, width, height.
     pub area: [f64; 4],
+    /// Pixels added between the plot area and the title below it, for tick labels of several lines.
+    pub below: f64,
     /// The SVG so far.
     pub svg: String,
+}
+
+/// The widest a character of a tick label is: a digit of DejaVu Sans at 13 pixels.
+const DIGIT: f64 = 8.3;
+/// From the plot area to the tick labels at the left.
+const TICK: f64 = 7.0;
+
+/// The width of a tick label, at most.
+fn width_of(words: &str) -> f64 {
+    DIGIT * words.chars().count() as f64
+}
+
+/// The room that these tick labels and the axis title need at the left of the plot area.
+pub fn room_left<'a>(labels: impl IntoIterator<Item = &'a str>) -> f64 {
+    // The title is 13 pixels high and stands 9 from the labels, with 4 to the edge.
+    (TICK + labels.into_iter().map(width_of).fold(0.0, f64::max) + 26.0).max(76.0)
 }
 
 impl Chart {
@@ -71,7 +89,7 @@ impl Chart {
             let _ =
                 writeln!(svg, "<rect width=\"{width:.0}\" height=\"{height:.0}\" style=\"fill:{ground}\"/>");
         }
-        Chart { ink, area, svg }
+        Chart { ink, area, below: 0.0, svg }
     }
 
     /// The x coordinate of a share of the width, 0 at the left.
@@ -119,31 +137,30 @@ impl Chart {
         );
     }
 
-    /// The titles of the horizontal and the vertical axis.
+    /// The titles of the horizontal and the vertical axis. The plot area needs [`room_left`] at its left.
     pub fn names(&mut self, below: &str, left: &str) {
         let [x, y, width, height] = self.area;
-        self.text(x + width / 2.0, y + height + 38.0, "middle", below);
+        self.text(x + width / 2.0, y + height + 38.0 + self.below, "middle", below);
         let _ = writeln!(
             self.svg,
-            "<text transform=\"translate({:.1} {:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
-            x - 60.0,
+            "<text class=\"axis\" transform=\"translate({:.1} {:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
+            16.0,
             y + height / 2.0,
             escaped(left)
         );
     }
 
-    /// Ticks at the left with grid lines: each value and its share of the height.
-    pub fn ticks_left(&mut self, ticks: &[(f64, f64)], decimals: Option<usize>) {
+    /// Ticks at the left with grid lines: each label and its share of the height.
+    pub fn ticks_left(&mut self, ticks: &[(String, f64)]) {
         let [left, _, width, _] = self.area;
-        for &(value, share) in ticks {
-            let y = self.y(share);
-            let words = decimals.map_or_else(|| number(value), |d| format!("{value:.d$}"));
+        for (words, share) in ticks {
+            let y = self.y(*share);
             let _ = writeln!(
                 self.svg,
                 "<path d=\"M{left:.1} {y:.1}h{width:.1}\" style=\"fill:none;stroke:{}\"/>",
                 self.ink.line
             );
-            self.text(left - 7.0, y + 4.5, "end", &words);
+            self.text(left - TICK, y + 4.5, "end", words);
         }
     }
 
@@ -188,5 +205,30 @@ impl Chart {
     pub fn done(mut self) -> String {
         self.svg.push_str("</svg>\n");
         self.svg
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The axis title, 13 pixels high, ends before the longest tick label begins.
+    #[test]
+    fn axis_title_does_not_cover_tick_labels() {
+        for labels in [["0", "1"], ["0.99999892", "1.00000000"], ["-1.25e-12", "3.5e-12"]] {
+            let ticks = labels.map(|words| (words.to_string(), 0.5));
+            let left = room_left(labels);
+            let mut chart = Chart::new(Ink::PAPER, (600.0, 300.0), [left, 20.0, 400.0, 200.0], "t");
+            chart.ticks_left(&ticks);
+            chart.names("across", "up");
+            let svg = chart.done();
+            let at = svg.split_once("class=\"axis\" transform=\"translate(").map(|(_, rest)| rest);
+            let baseline: f64 = at.and_then(|rest| rest.split(' ').next()).unwrap().parse().unwrap();
+            let longest = labels.iter().map(|words| width_of(words)).fold(0.0, f64::max);
+            assert!(
+                baseline >= 13.0 && baseline + 4.0 < left - TICK - longest,
+                "{labels:?}: {baseline} {left}"
+            );
+        }
     }
 }

@@ -3,7 +3,7 @@
 
 mod chart;
 
-pub use chart::{Chart, Ink};
+pub use chart::{Chart, Ink, room_left};
 
 use crate::error::{Error, Result};
 
@@ -126,9 +126,86 @@ pub fn number(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
 }
 
+/// The gap between two eigenvalues: "gap 0.490", "gap 3.1e-5", or "no gap" where rounding errors are as large.
+pub fn gap_in_words(gap: f64) -> String {
+    const ROUNDING: f64 = 1e-9;
+    if gap < ROUNDING {
+        "no gap".into()
+    } else if gap < 1e-3 {
+        format!("gap {gap:.1e}")
+    } else if gap < 1e-2 {
+        format!("gap {gap:.4}")
+    } else {
+        format!("gap {gap:.3}")
+    }
+}
+
+/// The value of the brightest colour of a heat map: the 95th percentile of all values or the 80th of the positive ones,
+/// whichever is larger, so that weak similarities are visible beside a few strong ones; the largest value unless it is
+/// more than twice as large. 1 when no value is positive.
+pub fn brightest(values: impl Iterator<Item = f64>) -> f64 {
+    let mut all: Vec<f64> = values.collect();
+    all.sort_unstable_by(f64::total_cmp);
+    let positive = &all[all.partition_point(|v| *v <= 0.0)..];
+    let Some(&largest) = positive.last() else { return 1.0 };
+    let percentile = |sorted: &[f64], percent: usize| sorted[(sorted.len() - 1) * percent / 100];
+    let bright = percentile(&all, 95).max(percentile(positive, 80));
+    if 2.0 * bright < largest { bright } else { largest }
+}
+
+/// The labels of a colour scale that follows the square root from 0 to `bright`: text and share of its length. The last
+/// one says that larger values have the same colour, where there are any.
+pub fn root_marks(bright: f64, largest: f64) -> Vec<(String, f64)> {
+    let value = |share: f64| bright * share * share;
+    let mut marks: Vec<(String, f64)> =
+        [0.0, 0.25, 0.5, 0.75, 1.0].into_iter().map(|share| (number(value(share)), share)).collect();
+    if largest > bright
+        && let Some((words, _)) = marks.last_mut()
+    {
+        words.insert_str(0, "≥ ");
+    }
+    marks
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn small_gaps_keep_their_digits_and_rounding_errors_are_no_gap() {
+        for (gap, words) in [
+            (0.49, "gap 0.490"),
+            (0.0016, "gap 0.0016"),
+            (0.00042, "gap 4.2e-4"),
+            (3e-16, "no gap"),
+            (-1e-17, "no gap"),
+        ] {
+            assert_eq!(gap_in_words(gap), words);
+        }
+    }
+
+    #[test]
+    fn brightest_colour_follows_the_positive_values() {
+        // One pair in a hundred is similar, and only a few of these strongly.
+        let weak = (0..10_000).map(|i| {
+            if i == 0 {
+                1.0
+            } else if i % 100 == 0 {
+                0.004
+            } else {
+                0.0
+            }
+        });
+        assert_eq!(brightest(weak), 0.004);
+        assert_eq!(brightest([0.0, 0.5, 0.6, 0.9].into_iter()), 0.9);
+        assert_eq!(brightest([0.0; 3].into_iter()), 1.0);
+        // Where most pairs are similar, one cell in twenty has the brightest colour.
+        assert_eq!(brightest((1..=100).map(|i| if i > 97 { 900.0 } else { f64::from(i) })), 95.0);
+        let marks = root_marks(0.004, 1.0);
+        assert_eq!(marks.first().map(|m| m.0.as_str()), Some("0"));
+        assert_eq!(marks.last().map(|m| m.0.as_str()), Some("≥ 0.004"));
+        assert_eq!(root_marks(1.0, 1.0).last().map(|m| m.0.as_str()), Some("1"));
+    }
 
     #[test]
     fn numbers_are_rounded_to_four_digits() {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::draw::{Chart, Ink, escaped, number};
+use crate::draw::{Chart, Ink, escaped, number, room_left};
 
 /// A bar.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,8 +43,9 @@ pub struct BarChart {
     pub note: Option<String>,
 }
 
-const LEFT: f64 = 76.0;
 const HEIGHT: f64 = 300.0;
+/// From one line of a name below the bars to the next.
+const LINE: f64 = 16.0;
 
 /// Draws the chart.
 pub fn bars(chart: &BarChart) -> String {
@@ -60,21 +61,27 @@ pub fn bars(chart: &BarChart) -> String {
     let legend =
         if chart.series.len() > 1 { 24.0 } else { 0.0 } + if chart.baseline.is_some() { 22.0 } else { 0.0 };
     let top = 44.0 + legend;
-    let size = (LEFT + width + 24.0, top + HEIGHT + 82.0);
-    let mut frame = Chart::new(Ink::PAPER, size, [LEFT, top, width, HEIGHT], &chart.title);
+    let ticks: Vec<(String, f64)> = (0..=(most / step).round() as usize)
+        .map(|i| step * i as f64)
+        .map(|v| (number(v), v / most))
+        .collect();
+    let left = room_left(ticks.iter().map(|(words, _)| words.as_str()));
+    let lines = chart.groups.iter().map(|g| wrapped(&g.name, group).len()).max().unwrap_or(1);
+    let below = LINE * lines.saturating_sub(1) as f64;
+    let size = (left + width + 24.0, top + HEIGHT + 82.0 + below);
+    let mut frame = Chart::new(Ink::PAPER, size, [left, top, width, HEIGHT], &chart.title);
+    frame.below = below;
     frame.title(&chart.title);
     legend_of(&mut frame, chart);
-    let ticks: Vec<(f64, f64)> =
-        (0..=(most / step).round() as usize).map(|i| step * i as f64).map(|v| (v, v / most)).collect();
-    frame.ticks_left(&ticks, None);
+    frame.ticks_left(&ticks);
     let y = |frame: &Chart, value: f64| frame.y((value / most).clamp(0.0, 1.0));
     for (position, one) in chart.groups.iter().enumerate() {
-        let start = LEFT + (group - bar * series) / 2.0 + position as f64 * group;
+        let start = frame.area[0] + (group - bar * series) / 2.0 + position as f64 * group;
         for ((at, value), (name, colour)) in one.bars.iter().enumerate().zip(&chart.series) {
             let Some(value) = value else { continue };
-            let (left, tip) = (start + at as f64 * bar, y(&frame, value.value));
+            let (side, tip) = (start + at as f64 * bar, y(&frame, value.value));
             let mut piece = format!(
-                "<rect x=\"{left:.1}\" y=\"{tip:.1}\" width=\"{:.1}\" height=\"{:.1}\" style=\"fill:{colour}\"><title>{}, {}: {} ± {}</title></rect>",
+                "<rect x=\"{side:.1}\" y=\"{tip:.1}\" width=\"{:.1}\" height=\"{:.1}\" style=\"fill:{colour}\"><title>{}, {}: {} ± {}</title></rect>",
                 bar - 1.0,
                 frame.y(0.0) - tip,
                 escaped(&one.name),
@@ -83,7 +90,7 @@ pub fn bars(chart: &BarChart) -> String {
                 number(value.spread)
             );
             if value.spread > most * 5e-4 {
-                let middle = left + (bar - 1.0) / 2.0;
+                let middle = side + (bar - 1.0) / 2.0;
                 let (from, to) =
                     (y(&frame, value.value + value.spread), y(&frame, value.value - value.spread));
                 let _ = write!(piece, "<path d=\"M{middle:.1} {from:.1}V{to:.1}\" style=\"stroke:#000\"/>");
@@ -99,15 +106,17 @@ pub fn bars(chart: &BarChart) -> String {
         if position % every == 0 {
             let middle = start + bar * series / 2.0;
             let bottom = frame.y(0.0) + 18.0;
-            frame.text(middle, bottom, "middle", &one.name);
+            for (line, words) in wrapped(&one.name, group * every as f64).iter().enumerate() {
+                frame.text(middle, bottom + LINE * line as f64, "middle", words);
+            }
         }
     }
     frame.axes();
     frame.names(&chart.axes.0, &chart.axes.1);
     if let Some(note) = &chart.note {
         frame.add(&format!(
-            "<text x=\"{LEFT}\" y=\"{:.1}\" font-size=\"11\">{}</text>",
-            top + HEIGHT + 66.0,
+            "<text x=\"{left}\" y=\"{:.1}\" font-size=\"11\">{}</text>",
+            top + HEIGHT + 66.0 + below,
             escaped(note)
         ));
     }
@@ -124,6 +133,23 @@ fn nice_step(most: f64) -> f64 {
     [1.0, 2.0, 5.0, 10.0].into_iter().map(|f| f * unit).find(|s| *s >= rough * 0.999).unwrap_or(rough)
 }
 
+/// A name in lines of at most `width` pixels; a word that is longer has its own line.
+fn wrapped(name: &str, width: f64) -> Vec<String> {
+    // Letters are 8 pixels wide on average.
+    let most = (width / 8.0) as usize;
+    let mut lines: Vec<String> = Vec::new();
+    for word in name.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + word.chars().count() < most => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_string()),
+        }
+    }
+    lines
+}
+
 fn dashes(x: f64, y: f64, length: f64) -> String {
     format!(
         "<path d=\"M{x:.1} {y:.1}h{length:.1}\" style=\"fill:none;stroke:#d55e00;stroke-width:2;stroke-dasharray:4 2\"/>"
@@ -131,9 +157,9 @@ fn dashes(x: f64, y: f64, length: f64) -> String {
 }
 
 fn legend_of(frame: &mut Chart, chart: &BarChart) {
-    let mut y = 44.0;
+    let (left, mut y) = (frame.area[0], 44.0);
     if chart.series.len() > 1 {
-        let mut x = LEFT;
+        let mut x = left;
         for (name, colour) in &chart.series {
             frame.add(&format!(
                 "<rect x=\"{x:.1}\" y=\"{:.1}\" width=\"12\" height=\"12\" style=\"fill:{colour}\"/>",
@@ -145,8 +171,8 @@ fn legend_of(frame: &mut Chart, chart: &BarChart) {
         y += 22.0;
     }
     if let Some(baseline) = &chart.baseline {
-        frame.add(&dashes(LEFT, y, 24.0));
-        frame.text(LEFT + 30.0, y + 4.5, "start", baseline);
+        frame.add(&dashes(left, y, 24.0));
+        frame.text(left + 30.0, y + 4.5, "start", baseline);
     }
 }
 
@@ -159,6 +185,12 @@ mod tests {
         for (most, step) in [(100.0, 20.0), (1.0, 0.2), (64.0, 20.0), (7.0, 2.0), (0.0, 1.0)] {
             assert!((nice_step(most) - step).abs() < 1e-9, "{most}: {}", nice_step(most));
         }
+    }
+
+    #[test]
+    fn long_names_are_wrapped_and_the_axis_title_is_below_them() {
+        assert_eq!(wrapped("rpfCluster, best by labels", 124.0), ["rpfCluster,", "best by labels"]);
+        assert_eq!(wrapped("K-means", 10.0), ["K-means"]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::draw::{Chart, Ink};
+use crate::draw::{Chart, Ink, gap_in_words, room_left};
 use crate::model::Spectrum;
 
 /// Draws the figure. The script of the page finds the dots by `data-at` when another K is selected.
@@ -10,19 +10,24 @@ pub fn eigen(spectrum: &Spectrum, ink: Ink, title: Option<&str>) -> String {
     let Spectrum { values, k } = spectrum;
     let least = values.iter().copied().fold(1.0, f64::min);
     let most = values.iter().copied().fold(least, f64::max);
-    // A margin below, and a positive height when all values are equal.
-    let span = (most - least).max(1e-6) * 1.08;
+    // A margin below; a tenth when all values are equal up to rounding.
+    let span = if most - least > 1e-9 { (most - least) * 1.08 } else { 0.1 };
     let floor = most - span;
     let words = format!("The {} largest eigenvalues; {k} were used", values.len());
-    let top = if title.is_some() { 44.0 } else { 16.0 };
-    let mut chart = Chart::new(ink, (680.0, 260.0 + top), [76.0, top, 580.0, 190.0], &words);
+    // Above the first dot there is room for the words of the gap.
+    let top = if title.is_some() { 44.0 } else { 26.0 };
+    // Three digits of the span, so that neighbouring ticks differ.
+    let decimals = (2.0 - span.log10().floor()).max(3.0) as usize;
+    let ticks: Vec<(String, f64)> = (0..=3)
+        .map(|third| f64::from(third) / 3.0)
+        .map(|share| (format!("{:.decimals$}", floor + span * share), share))
+        .collect();
+    let left = room_left(ticks.iter().map(|(words, _)| words.as_str()));
+    let mut chart = Chart::new(ink, (680.0, 260.0 + top), [left, top, 656.0 - left, 190.0], &words);
     if let Some(title) = title {
         chart.title(title);
     }
-    let decimals = if span < 0.01 { 5 } else { 3 };
-    let ticks: Vec<(f64, f64)> =
-        (0..=3).map(|third| f64::from(third) / 3.0).map(|share| (floor + span * share, share)).collect();
-    chart.ticks_left(&ticks, Some(decimals));
+    chart.ticks_left(&ticks);
     chart.axes();
     chart.names("index of the eigenvalue, largest first", "eigenvalue");
     let step = 1.0 / values.len().max(1) as f64;
@@ -42,9 +47,9 @@ pub fn eigen(spectrum: &Spectrum, ink: Ink, title: Option<&str>) -> String {
         };
         let piece = format!(
             "<g class=\"gap\" style=\"fill:{mark}\"><path d=\"M{middle:.1} {from:.1}V{:.1}\" style=\"stroke:{mark};\
-             stroke-width:3\"/><text x=\"{beside:.1}\" y=\"{line:.1}\" text-anchor=\"{anchor}\">gap {:.3}</text></g>",
+             stroke-width:3\"/><text x=\"{beside:.1}\" y=\"{line:.1}\" text-anchor=\"{anchor}\">{}</text></g>",
             to.max(from + 1.0),
-            last - next
+            gap_in_words(last - next)
         );
         chart.add(&piece);
     }
@@ -56,8 +61,8 @@ pub fn eigen(spectrum: &Spectrum, ink: Ink, title: Option<&str>) -> String {
         let mut dot = String::new();
         let _ = write!(
             dot,
-            "<circle data-at=\"{at}\" data-value=\"{value:.6}\" cx=\"{cx:.1}\" cy=\"{cy:.1}\" r=\"5\" style=\"fill:{fill};stroke:{stroke};\
-             stroke-width:1.5\"><title>eigenvalue {}: {value:.6}</title></circle>",
+            "<circle data-at=\"{at}\" data-value=\"{value:.12}\" cx=\"{cx:.1}\" cy=\"{cy:.1}\" r=\"5\" style=\"fill:{fill};stroke:{stroke};\
+             stroke-width:1.5\"><title>eigenvalue {}: {value:.8}</title></circle>",
             at + 1
         );
         chart.add(&dot);
@@ -85,6 +90,14 @@ mod tests {
         let words = &close[close.find("class=\"gap\"").unwrap()..];
         let third = &close[close.find("data-at=\"2\"").unwrap()..];
         assert!(after(words, " y=\"") <= after(third, "cy=\"") - 9.0, "{words}");
+        let tiny = eigen(&Spectrum { values: vec![1.0, 0.99991, 0.99989], k: 2 }, Ink::PAPER, None);
+        assert!(tiny.contains(">gap 2.0e-5<"), "{tiny}");
+        let equal = eigen(&Spectrum { values: vec![1.0, 1.0, 1.0, 0.9], k: 2 }, Ink::PAPER, None);
+        let level = eigen(&Spectrum { values: vec![1.0; 8], k: 2 }, Ink::PAGE, None);
+        let words = &level[level.find("class=\"gap\"").unwrap()..];
+        assert!(after(words, " y=\"") >= 13.0, "the words are within the picture: {words}");
+        assert!(level.contains(">1.000<") && level.contains(">0.900<"), "{level}");
+        assert!(equal.contains(">no gap<") && !equal.contains("gap 0"), "{equal}");
         let lonely = eigen(&Spectrum { values: vec![1.0], k: 1 }, Ink::PAGE, None);
         assert!(!lonely.contains("gap 0") && !lonely.contains("NaN"));
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::draw::{Chart, Ink, colour};
+use crate::draw::{Chart, Ink, colour, number, room_left};
 
 /// Largest number of groups in the legend.
 const NAMED: usize = 14;
@@ -25,13 +25,15 @@ pub struct Cloud<'a> {
 /// Draws the scatter plot.
 pub fn embedding(cloud: &Cloud<'_>) -> String {
     let words = format!("{}: {} points in two dimensions", cloud.title, cloud.points.len());
-    let mut chart = Chart::new(Ink::PAPER, (800.0, 560.0), [76.0, 44.0, 540.0, 456.0], &words);
-    chart.title(cloud.title);
     let (xs, ys) = (range(cloud.points.iter().map(|p| p.0)), range(cloud.points.iter().map(|p| p.1)));
     let ticks = |(low, high): (f64, f64)| {
         [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| (low + (high - low) * share, share))
     };
-    chart.ticks_left(&ticks(ys), None);
+    let upward = ticks(ys).map(|(value, share)| (number(value), share));
+    let left = room_left(upward.iter().map(|(words, _)| words.as_str()));
+    let mut chart = Chart::new(Ink::PAPER, (800.0, 560.0), [left, 44.0, 616.0 - left, 456.0], &words);
+    chart.title(cloud.title);
+    chart.ticks_left(&upward);
     chart.axes();
     chart.ticks_below(&ticks(xs));
     chart.names(cloud.axes.0, cloud.axes.1);

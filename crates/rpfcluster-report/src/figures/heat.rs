@@ -1,7 +1,7 @@
 //! Similarity matrices as heat maps side by side, with names of the groups of rows and one colour scale. The cells are
 //! a PNG image inside the SVG.
 
-use crate::draw::{Chart, Ink, base64, number, png};
+use crate::draw::{Chart, Ink, base64, brightest, number, png, root_marks};
 use crate::error::{Error, Result};
 
 /// A group of consecutive rows.
@@ -29,11 +29,17 @@ const LEFT: f64 = 100.0;
 const TOP: f64 = 44.0;
 const BELOW: f64 = 62.0;
 
-/// Draws the panels side by side on one colour scale, from 0 to the largest value or 1, whichever is larger. With
-/// `root`, colours follow the square root, which makes weak similarities visible.
+/// Draws the panels side by side on one colour scale. Without `root` it is linear, from 0 to the largest value or 1,
+/// whichever is larger. With `root`, colours follow the square root and the brightest stands for a percentile of the
+/// similarities off the diagonal ([`brightest`]), which makes weak similarities visible.
 pub fn heat(panels: &[Panel<'_>], meaning: &[&str], root: bool) -> Result<String> {
     let wrong = |problem: String| Error::Picture { what: "heat map", problem };
-    let largest = panels.iter().flat_map(|p| p.values).copied().fold(1.0, f64::max);
+    let most = panels.iter().flat_map(|p| p.values).copied().fold(0.0, f64::max);
+    let pairs = panels.iter().flat_map(|p| {
+        let n = p.values.len().isqrt().max(1);
+        p.values.iter().enumerate().filter(move |(at, _)| at / n != at % n).map(|(_, value)| *value)
+    });
+    let largest = if root { brightest(pairs) } else { most.max(1.0) };
     let step = LEFT + SIDE + 16.0;
     let width = step * panels.len() as f64 + 130.0;
     let names: Vec<&str> = panels.iter().map(|p| p.title).collect();
@@ -67,8 +73,12 @@ pub fn heat(panels: &[Panel<'_>], meaning: &[&str], root: bool) -> Result<String
         ));
         names_of(&mut chart, panel.groups, x, n);
     }
-    let mark = |share: f64| (number(share * largest), if root { share.sqrt() } else { share });
-    chart.scale(&[0.0, 0.05, 0.25, 0.5, 1.0].map(mark), meaning);
+    let marks = if root {
+        root_marks(largest, most)
+    } else {
+        [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| (number(share * largest), share)).to_vec()
+    };
+    chart.scale(&marks, meaning);
     chart.add(&format!(
         "<text x=\"{LEFT}\" y=\"{:.1}\" font-size=\"12\">rows and columns in the order of the groups</text>",
         TOP + SIDE + BELOW - 12.0
@@ -92,7 +102,13 @@ fn names_of(chart: &mut Chart, groups: &[Group], x: f64, n: usize) {
                 name
             };
             chart.text(x - 8.0, TOP + middle + 4.5, "end", &fits(11));
-            chart.text(x + middle, TOP + SIDE + 18.0, "middle", &fits((length / 8.0) as usize));
+            // Below, the neighbouring names limit the width.
+            let letters = (length / 8.5) as usize;
+            if group.name.chars().count() <= letters {
+                chart.text(x + middle, TOP + SIDE + 18.0, "middle", &group.name);
+            } else if letters > 4 {
+                chart.text(x + middle, TOP + SIDE + 18.0, "middle", &fits(letters - 1));
+            }
         }
         if from > 0.0 {
             chart.add(&format!(
@@ -118,5 +134,8 @@ mod tests {
         let drawn = heat(&[panel(&[1.0], &two), panel(&[0.5], &two)], &["share"], true).unwrap();
         assert!(drawn.contains("a &lt; b") && drawn.contains("&lt;x&gt;"));
         assert_eq!(drawn.matches("<image").count(), 2);
+        let weak =
+            heat(&[panel(&[1.0, 0.004, 0.004, 1.0], &[Group { name: "x".into(), rows: 2 }])], &[], true);
+        assert!(weak.unwrap().contains(">≥ 0.004<"));
     }
 }

@@ -1,22 +1,23 @@
 //! A sweep over thresholds and bandwidths as a map: one cell per setting, one panel per method, numbered rings on the
 //! selected settings.
 
-use crate::draw::{Chart, Ink, number, shade_hex};
+use crate::draw::{Chart, Ink, number, room_left, shade_hex};
 use crate::model::SweepMap;
 
 const WIDTH: f64 = 560.0;
 const CELL: f64 = 34.0;
-const LEFT: f64 = 76.0;
 const TOP: f64 = 44.0;
 
 /// Draws the map. Bandwidths are evenly spaced whatever their values: the grid is denser where labels change.
 pub fn sweep(map: &SweepMap, ink: Ink, title: Option<&str>) -> String {
+    let thresholds: Vec<String> = map.beta1.iter().map(|beta1| number(*beta1)).collect();
+    let margin = room_left(thresholds.iter().map(String::as_str));
     let tall = CELL * map.beta1.len().max(1) as f64;
     let step = tall + 74.0;
     let panels = map.methods.len().max(1) as f64;
     let words = format!("{} for every threshold beta1 and bandwidth beta2", map.meaning);
-    let size = (LEFT + WIDTH + 150.0, TOP + step * panels + 24.0 * map.picks.len() as f64 + 8.0);
-    let mut chart = Chart::new(ink, size, [LEFT, TOP, WIDTH, tall.max(140.0)], &words);
+    let size = (margin + WIDTH + 150.0, TOP + step * panels + 24.0 * map.picks.len() as f64 + 8.0);
+    let mut chart = Chart::new(ink, size, [margin, TOP, WIDTH, tall.max(140.0)], &words);
     if let Some(title) = title {
         chart.title(title);
     }
@@ -28,7 +29,7 @@ pub fn sweep(map: &SweepMap, ink: Ink, title: Option<&str>) -> String {
     chart.scale(&[0.0, 0.5, 1.0].map(mark), &meaning.iter().map(String::as_str).collect::<Vec<_>>());
     let cell = WIDTH / map.beta2.len().max(1) as f64;
     for (panel, (method, rows)) in map.methods.iter().zip(&map.values).enumerate() {
-        chart.area = [LEFT, TOP + step * panel as f64, WIDTH, tall];
+        chart.area = [margin, TOP + step * panel as f64, WIDTH, tall];
         let [left, top, ..] = chart.area;
         let at = |b1: usize, b2: usize| (left + cell * b2 as f64, top + tall - CELL * (b1 + 1) as f64);
         for (b1, row) in rows.iter().enumerate() {
@@ -47,7 +48,7 @@ pub fn sweep(map: &SweepMap, ink: Ink, title: Option<&str>) -> String {
                     number(*value)
                 ));
             }
-            chart.text(left - 8.0, at(b1, 0).1 + CELL / 2.0 + 4.5, "end", &number(map.beta1[b1]));
+            chart.text(left - 8.0, at(b1, 0).1 + CELL / 2.0 + 4.5, "end", &thresholds[b1]);
         }
         // As many bandwidths as fit.
         let every = (36.0 / cell).ceil().max(1.0) as usize;
@@ -62,10 +63,10 @@ pub fn sweep(map: &SweepMap, ink: Ink, title: Option<&str>) -> String {
     }
     for (number, (name, pick)) in map.picks.iter().enumerate() {
         let y = TOP + step * panels + 24.0 * number as f64;
-        ring(&mut chart, LEFT + 8.0, y, number);
+        ring(&mut chart, margin + 8.0, y, number);
         let method = map.methods.get(pick[0]).map_or("", String::as_str);
         let words = format!("{name}: {method}, beta1 {}, beta2 {}", map.beta1[pick[1]], map.beta2[pick[2]]);
-        chart.text(LEFT + 24.0, y + 4.5, "start", &words);
+        chart.text(margin + 24.0, y + 4.5, "start", &words);
     }
     chart.done()
 }

@@ -1,4 +1,4 @@
-//! The top of the page: the result, a verdict on its stability and separation, warnings, key figures, and the section
+//! The top of the page: the result, the verdict, warnings, key figures, and the section
 //! on other numbers of clusters.
 
 use std::fmt::Write;
@@ -6,14 +6,6 @@ use std::fmt::Write;
 use super::section;
 use crate::draw::escaped;
 use crate::model::{ConfidenceSummary, PartitionView, Report};
-
-/// Stability from which a clustering counts as stable: at an adjusted Rand index of 0.9 few rows change cluster.
-const STABLE: f64 = 0.9;
-/// Stability below which it counts as unstable.
-const UNSTABLE: f64 = 0.6;
-/// Mean silhouette below which clusters count as poorly separated. Kaufman and Rousseeuw (1990) see no substantial
-/// structure up to this value.
-const SEPARATED: f64 = 0.25;
 
 /// Summary, verdict, warnings and key figures.
 pub fn head(report: &Report) -> String {
@@ -32,62 +24,39 @@ fn own(report: &Report) -> Option<&PartitionView> {
     report.partitions.each.iter().find(|p| p.run)
 }
 
-/// The stability of the run's clusters: the adjusted Rand index between two halves of the forest, measured for the
-/// page; otherwise that of the selected setting, which also compares the halves with the whole forest.
-fn stability(report: &Report) -> Option<f64> {
-    let tried = || report.evidence.as_ref().and_then(|e| e.settings.as_ref()?.candidates.first()?.stability);
-    own(report).and_then(|p| p.stability).or_else(tried)
-}
-
 fn verdict(report: &Report) -> Option<String> {
-    if report.clusters.len() < 2 {
-        return None;
-    }
-    let stability = stability(report)?;
-    let silhouette = own(report).map_or(1.0, |p| p.mean);
-    Some(if stability >= UNSTABLE && silhouette < SEPARATED {
-        format!(
-            "The clusters are stable (stability {stability:.2}) but <b>poorly separated</b>: the mean silhouette is \
-             {silhouette:.2}. There may be fewer clusters."
-        )
-    } else if stability >= STABLE {
-        format!(
-            "The clusters are stable: two halves of the forest, used independently, find the same clusters (stability \
-             {stability:.2})."
-        )
-    } else if stability >= UNSTABLE {
-        format!(
-            "The clusters are mostly stable: two halves of the forest, used independently, find similar clusters \
-             (stability {stability:.2}, where 1 means identical)."
-        )
-    } else {
-        format!(
-            "<b>The clusters are unstable:</b> two halves of the forest find different clusters (stability \
-             {stability:.2}, where 1 means identical), so their borders are largely arbitrary."
-        )
-    })
+    let verdict = report.verdict.as_ref()?;
+    let (word, reason) = (verdict.word.words(), escaped(&verdict.reason));
+    Some(format!("Verdict: <b>{word}</b> (score {:.2}). {reason}", verdict.score))
 }
 
 fn cards(report: &Report) -> String {
-    let mut cards: Vec<(String, &str)> =
-        vec![(report.rows.to_string(), "rows"), (report.clusters.len().to_string(), "clusters")];
+    let mut cards: Vec<(String, String)> = vec![
+        (report.rows.to_string(), "rows".into()),
+        (report.clusters.len().to_string(), "clusters".into()),
+    ];
     if report.clusters.len() > 1 {
-        if let Some(stability) = stability(report) {
-            cards.push((
-                format!("{stability:.2}"),
-                "stability: adjusted Rand index between the clusters of two halves of the forest",
-            ));
+        if let Some(verdict) = &report.verdict {
+            let words = "score of the verdict: an estimate of the adjusted Rand index with the true clusters";
+            cards.push((format!("{:.2}", verdict.score), words.into()));
         }
         if let Some(own) = own(report) {
-            cards.push((format!("{:.2}", own.mean), "mean silhouette, from -1 to 1 (1: well separated)"));
+            let of = sampled("of", silhouette_sample(report));
+            cards.push((
+                format!("{:.2}", own.mean),
+                format!("mean silhouette{of}, from -1 to 1 (1: well separated)"),
+            ));
         }
         if let Some(ConfidenceSummary { median, below_half }) = report.confidence {
-            cards.push((format!("{median:.2}"), "median confidence of a row, from 0 to 1"));
-            cards.push((below_half.to_string(), "rows with a confidence below 0.5"));
+            cards.push((format!("{median:.2}"), "median confidence of a row, from 0 to 1".into()));
+            cards.push((below_half.to_string(), "rows with a confidence below 0.5".into()));
         }
     }
     if let Some(agreement) = &report.agreement {
-        cards.push((format!("{:.2}", agreement.scores.ari), "adjusted Rand index with the known classes"));
+        cards.push((
+            format!("{:.2}", agreement.scores.ari),
+            "adjusted Rand index with the known classes".into(),
+        ));
     }
     let mut list = String::from("<ul class=\"cards\">\n");
     for (value, words) in cards {
@@ -96,24 +65,37 @@ fn cards(report: &Report) -> String {
     list + "</ul>\n"
 }
 
-/// The slider over numbers of clusters, and a chart of their stability.
+/// The number of rows whose silhouettes are known, when not of all.
+fn silhouette_sample(report: &Report) -> Option<usize> {
+    let drawn = report.points.rows.len();
+    (drawn < report.rows).then_some(drawn)
+}
+
+/// " of a sample of 3000 rows" where a number is not of all rows.
+fn sampled(which: &str, sample: Option<usize>) -> String {
+    sample.map_or(String::new(), |rows| format!(" {which} a sample of {rows} rows"))
+}
+
+/// The slider over numbers of clusters, and a chart of their scores.
 pub fn numbers_of_clusters(report: &Report) -> String {
     let each = &report.partitions.each;
     if each.len() < 2 {
         return String::new();
     }
     let run = each.iter().position(|p| p.run).unwrap_or(0);
-    let measured = each.iter().any(|p| p.stability.is_some());
+    let measured = each.iter().any(|p| p.score.is_some());
     let mut words = String::from(if measured {
-        "The same data in other numbers of clusters. Prefer a number with high stability (two halves of the forest find \
-         the same clusters) and a high silhouette; of several stable numbers the largest shows most detail."
+        "The same data in other numbers of clusters. Prefer a number with a high score (an estimate of the adjusted Rand \
+         index with the true clusters, from halves of the rows and from the separation of the clusters) and a high \
+         silhouette."
     } else {
         "The same data in other numbers of clusters."
     });
     if let Some(rows) = report.partitions.sample {
         let _ = write!(
             words,
-            " The other partitions and all stabilities were computed on a forest of the {rows} rows shown."
+            " The other partitions, and the scores and silhouettes, are those of a sample of {rows} rows, on a \
+             forest of its own."
         );
     }
     let body = format!(
@@ -129,7 +111,7 @@ pub fn numbers_of_clusters(report: &Report) -> String {
     section("number", "How many clusters", &words, &body)
 }
 
-/// The stability of each K as a bar and its mean silhouette as a dot.
+/// The score of each K as a bar and its mean silhouette as a dot.
 fn chart(each: &[PartitionView]) -> String {
     const WIDTH: f64 = 680.0;
     const HEIGHT: f64 = 170.0;
@@ -139,7 +121,7 @@ fn chart(each: &[PartitionView]) -> String {
     let step = (WIDTH - LEFT - 10.0) / each.len() as f64;
     let y = |value: f64| TOP + TALL * (1.0 - value.clamp(0.0, 1.0));
     let mut svg = format!(
-        "<svg class=\"bars\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"Stability and mean \
+        "<svg class=\"bars\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"Score and mean \
          silhouette for each number of clusters\" font-size=\"13\" fill=\"currentColor\">\n"
     );
     for value in [0.0, 0.5, 1.0] {
@@ -153,11 +135,11 @@ fn chart(each: &[PartitionView]) -> String {
         );
     }
     let mut legend = LEFT;
-    if each.iter().any(|p| p.stability.is_some()) {
+    if each.iter().any(|p| p.score.is_some()) {
         let _ = writeln!(
             svg,
             "<rect x=\"{legend}\" y=\"4\" width=\"12\" height=\"12\" style=\"fill:var(--main)\"/><text x=\"{}\" y=\"15\">\
-             stability</text>",
+             score</text>",
             legend + 18.0
         );
         legend += 110.0;
@@ -171,7 +153,7 @@ fn chart(each: &[PartitionView]) -> String {
     for (at, p) in each.iter().enumerate() {
         let (left, middle) = (LEFT + step * at as f64, LEFT + step * (at as f64 + 0.5));
         let now = if p.run { " class=\"now\"" } else { "" };
-        let bar = p.stability.map_or(String::new(), |s| {
+        let bar = p.score.map_or(String::new(), |s| {
             format!(
                 "<rect class=\"stable\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"2\"/>",
                 left + step * 0.15,
@@ -180,7 +162,7 @@ fn chart(each: &[PartitionView]) -> String {
                 TOP + TALL - y(s)
             )
         });
-        let stable = p.stability.map_or(String::new(), |s| format!("stability {s:.2}, "));
+        let stable = p.score.map_or(String::new(), |s| format!("score {s:.2}, "));
         let _ = writeln!(
             svg,
             "<g data-k=\"{}\"{now}><rect x=\"{left:.1}\" y=\"{TOP}\" width=\"{step:.1}\" height=\"{:.1}\" \

@@ -7,9 +7,12 @@ function heat() {
     return;
   }
   const lower = Uint8Array.from(atob(data.heat.lower), (c) => c.charCodeAt(0));
+  // Square roots of similarities; the diagonal is brightest.
   const share = (a, b) => (a === b ? 255 : a > b ? lower[a * (a - 1) / 2 + b] : lower[b * (b - 1) / 2 + a]);
   const place = new Map(members.map((point, at) => [point, at]));
-  const colours = Array.from({ length: 256 }, (_, v) => shade(Math.sqrt(v / 255)));
+  const scale = Math.sqrt(data.heat.largest / data.heat.bright) / 255;
+  const colours = Array.from({ length: 256 }, (_, v) => shade(v * scale));
+  const diagonal = shade(1);
   const cells = document.createElement("canvas");
   let order = [], drawn = "", side = 0;
 
@@ -50,7 +53,7 @@ function heat() {
     const image = cells.getContext("2d").createImageData(n, n);
     for (let y = 0, to = 0; y < n; y++) {
       for (let x = 0; x < n; x++, to += 4) {
-        const colour = colours[share(order[y], order[x])];
+        const colour = x === y ? diagonal : colours[share(order[y], order[x])];
         image.data[to] = colour[0]; image.data[to + 1] = colour[1]; image.data[to + 2] = colour[2]; image.data[to + 3] = 255;
       }
     }
@@ -96,13 +99,14 @@ function heat() {
     if (state.hover.length < 2) tip.hidden = true;
   }
 
+  const similar = (v) => (v >= 0.095 || v === 0 ? v.toFixed(2) : v.toPrecision(1));
   function show(x, y) {
     const [a, b] = [order[y], order[x]];
-    const value = share(a, b) / 255 * data.heat.largest;
+    const value = (share(a, b) / 255) ** 2 * data.heat.largest;
     change({ hover: [members[a], members[b]] });
     const edge = strip + gap, unit = side / n;
     const names = [members[a], members[b]].map((p) => `row ${data.rows[p]} (cluster ${label(p)})`);
-    showTip(tip, canvas, edge + x * unit, edge + y * unit, [`similarity ${value.toFixed(2)}`, ...names]);
+    showTip(tip, canvas, edge + x * unit, edge + y * unit, [a === b ? "the same row" : `similarity ${similar(value)}`, ...names]);
   }
   const cell = (event) => within(canvas, event).map((v) => Math.floor((v - strip - gap) / (side / n)));
   const inside = (v) => v >= 0 && v < n;

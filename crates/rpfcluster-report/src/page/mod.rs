@@ -76,14 +76,10 @@ fn section(id: &str, title: &str, words: &str, body: &str) -> String {
     format!("<section id=\"{id}\">\n<h2>{title}</h2>\n<p>{words}</p>\n{body}\n</section>\n")
 }
 
-/// A remark when not all rows are shown.
-fn sampled(shown: usize, report: &Report) -> String {
+/// " of a sample of 400 of 5000 rows" when not all rows are shown.
+fn of_sample(shown: usize, report: &Report) -> String {
     let n = report.rows;
-    if shown < n {
-        format!(" ({shown} of {n} rows, evenly spaced within the clusters)")
-    } else {
-        String::new()
-    }
+    if shown < n { format!(" of a sample of {shown} of {n} rows") } else { String::new() }
 }
 
 const NEEDS_SCRIPT: &str = "<noscript><p>This picture needs JavaScript.</p></noscript>";
@@ -93,11 +89,16 @@ fn choice(id: &str, what: &str) -> String {
 }
 
 fn embedding(report: &Report) -> String {
+    let meaning = if report.points.starts_with_layout() {
+        "The layout places rows that are close in the spectral embedding side by side; distances between separate groups \
+         mean little."
+    } else {
+        "In the coordinates of the eigenvectors, rows that share leaves in many trees lie close together."
+    };
     let words = format!(
-        "Each point is a row{}. In the coordinates of the eigenvectors, rows that share leaves in many trees lie close \
-         together. <span class=\"hint\">Hover over a row for its values; drag to select several rows; click a name below \
+        "Each point is a row{}. {meaning} <span class=\"hint\">Hover over a row for its values; drag to select several rows; click a name below \
          to select a cluster; press Escape to clear the selection.</span>",
-        sampled(report.points.rows.len(), report)
+        of_sample(report.points.rows.len(), report)
     );
     let body = format!(
         "<div class=\"choices\">{}{}{}</div>\n<div class=\"plot\"><canvas id=\"scatter\" role=\"img\" tabindex=\"0\" \
@@ -112,23 +113,29 @@ fn embedding(report: &Report) -> String {
 }
 
 fn similarity(report: &Report) -> String {
+    let (members, n) = (report.heat.members.len(), report.rows);
+    let drawn =
+        if members < n { format!(" A sample of {members} of {n} rows is drawn.") } else { String::new() };
     let words = format!(
-        "{}{}. Bright blocks on the diagonal are clusters; bright areas off the diagonal show clusters that overlap. The \
-         colour scale follows the square root, so that weak similarities are visible. <span class=\"hint\">Click a cell \
-         to select its clusters.</span>",
+        "{}.{drawn} Bright blocks on the diagonal are clusters; bright areas off the diagonal show clusters that overlap. \
+         The colour scale follows the square root, so that weak similarities are visible. <span class=\"hint\">Click a \
+         cell to select its clusters.</span>",
         escaped(&report.heat.meaning),
-        sampled(report.heat.members.len(), report)
     );
     let stops: Vec<String> = (0..=8).map(|i| crate::draw::shade_hex(f64::from(i) / 8.0)).collect();
+    // The diagonal is 1 or more.
+    let ticks: String = crate::draw::root_marks(report.heat.bright, f64::INFINITY)
+        .iter()
+        .map(|(words, share)| format!("<span style=\"left:{:.0}%\">{words}</span>", 100.0 * share))
+        .collect();
     let body = format!(
         "<div class=\"choices\">{}</div>\n<div class=\"plot\"><canvas id=\"heat\" role=\"img\" tabindex=\"0\" \
          aria-label=\"Similarity of every pair of rows as a heat map; arrow keys move from cell to cell, Enter selects \
          the cell's clusters\"></canvas><div id=\"heat-tip\" class=\"tip\" role=\"status\" hidden></div></div>\n\
-         <div class=\"legend\"><span>0</span><span class=\"ramp\" style=\"background:linear-gradient(to right,{})\">\
-         </span><span>{}</span></div>\n{NEEDS_SCRIPT}",
+         <div class=\"scale\"><div class=\"ramp\" style=\"background:linear-gradient(to right,{})\"></div>\
+         <div class=\"ticks\">{ticks}</div></div>\n{NEEDS_SCRIPT}",
         choice("order", "Rows by"),
         stops.join(","),
-        crate::draw::number(report.heat.largest)
     );
     section("similarity", "Similarity", &words, &body)
 }
@@ -142,7 +149,7 @@ fn silhouette(report: &Report) -> String {
         "Each bar is a row{}, ordered by cluster. The silhouette compares a row's mean similarity to its own cluster with \
          that to the nearest other cluster: 1 is well inside its cluster, 0 on the border, below 0 closer to another \
          cluster. The dashed line is the mean.",
-        sampled(report.points.rows.len(), report)
+        of_sample(report.points.rows.len(), report)
     );
     let body = format!(
         "<div class=\"plot\"><canvas id=\"silhouette\" role=\"img\" aria-label=\"Silhouette of every row, by \
@@ -170,6 +177,8 @@ struct Data<'a> {
     points: &'a DrawnPoints,
     heat: &'a Heat,
     partitions: &'a Partitions,
+    /// Number of rows of the table; `rows` has those drawn.
+    n: usize,
     colours: Vec<String>,
 }
 
@@ -178,7 +187,8 @@ fn data(report: &Report) -> Result<String> {
     let used =
         report.partitions.each.iter().flat_map(|p| &p.colours).map(|c| *c as usize + 1).max().unwrap_or(1);
     let colours = (0..used.max(report.points.class_names.len())).map(colour).collect();
-    let data = Data { points: &report.points, heat: &report.heat, partitions: &report.partitions, colours };
+    let (points, heat, partitions) = (&report.points, &report.heat, &report.partitions);
+    let data = Data { points, heat, partitions, n: report.rows, colours };
     let text = serde_json::to_string(&data)?;
     Ok(text.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029"))
 }

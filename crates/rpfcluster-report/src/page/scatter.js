@@ -70,14 +70,20 @@ function scatter() {
     pen.globalAlpha = 1;
     pen.fillStyle = pen.strokeStyle = ink("text");
     pen.textAlign = "center";
-    pen.fillText(x.name, width / 2, height - 12, width - 2 * margin - 120);
-    pen.fillText(short(xs[0]), margin, height - 12);
-    pen.fillText(short(xs[1]), width - margin, height - 12);
+    pen.fillText(x.name, width / 2, height - 12, width - 2 * margin - 160);
+    // The ends of the scales begin and end at the corners of the plot, so that those of two axes do not meet.
+    const ends = (values, from, to, line) => {
+      pen.textAlign = "left";
+      pen.fillText(short(values[0]), from, line);
+      pen.textAlign = "right";
+      pen.fillText(short(values[1]), to, line);
+    };
+    ends(xs, margin, width - margin, height - 12);
     pen.save();
     pen.rotate(-Math.PI / 2);
-    pen.fillText(y.name, -height / 2, 18, height - 2 * margin - 120);
-    pen.fillText(short(ys[0]), margin - height, 18);
-    pen.fillText(short(ys[1]), -margin, 18);
+    pen.textAlign = "center";
+    pen.fillText(y.name, -height / 2, 18, height - 2 * margin - 160);
+    ends(ys, margin - height, -margin, 18);
     pen.restore();
     pen.lineWidth = 2;
     state.hover.forEach((i) => {

@@ -54,12 +54,12 @@ pub fn clusters(report: &Report) -> String {
         for mark in &cluster.marks {
             let _ = write!(
                 table,
-                "<div>{}<span><b>{}</b> {}, elsewhere {} <span class=\"soft\">({:+.1} sd)</span></span></div>",
+                "<div>{}<span><b>{}</b> {}, elsewhere {} <span class=\"soft\">({} sd)</span></span></div>",
                 mark.spread.as_ref().map_or_else(String::new, |s| spread(s, at)),
                 escaped(&mark.name),
                 number(mark.inside),
                 number(mark.outside),
-                mark.deviations
+                deviations(mark.deviations)
             );
         }
         table += "</tr>\n";
@@ -69,14 +69,26 @@ pub fn clusters(report: &Report) -> String {
         let _ = write!(table, "<p>The first {SHOWN} of {} clusters.</p>", report.clusters.len());
     }
     let words = if marked {
-        "The typical row is the row most similar to the rest of its cluster. The distinguishing columns are those whose \
-         mean differs most from the mean of all other rows, in standard deviations (sd) of the column; the histograms \
-         show the values within the cluster (coloured) and elsewhere (grey). <span class=\"hint\">Click a cluster to select \
-         its rows in every picture.</span>"
+        let counted = match report.histogram_sample {
+            Some(rows) => format!(", of a sample of {rows} rows"),
+            None => String::new(),
+        };
+        format!(
+            "The typical row is the row most similar to the rest of its cluster. The distinguishing columns are those whose \
+             mean differs most from the mean of all other rows, in standard deviations (sd) of the column; the histograms \
+             show the values within the cluster (coloured) and elsewhere (grey){counted}. <span class=\"hint\">Click a \
+             cluster to select its rows in every picture.</span>"
+        )
     } else {
-        "The typical row is the row most similar to the rest of its cluster."
+        "The typical row is the row most similar to the rest of its cluster.".into()
     };
-    section("clusters", "Clusters", words, &table)
+    section("clusters", "Clusters", &words, &table)
+}
+
+/// With a sign and one decimal; zero has no sign.
+fn deviations(value: f64) -> String {
+    let words = format!("{value:+.1}");
+    if words.ends_with("0.0") && words.len() == 4 { "0.0".into() } else { words }
 }
 
 /// Two overlaid histograms.
@@ -207,23 +219,26 @@ pub fn evidence(report: &Report) -> String {
     if let Some(k) = &evidence.k {
         let _ = write!(
             body,
-            "<p>The number of clusters K was chosen automatically: {} (certainty {:.2}, from 0 to 1{}). The gap is the \
-             factor by which 1 − λ grows from the K-th to the next eigenvalue λ, relative to data without clusters; a K \
-             that fits has a gap well above 1. Stability is the adjusted Rand index between the clusters of two halves \
-             of the forest.</p>\n<div class=\"wide\"><table><tr><th>K<th>Gap<th>Stability<th>Score</tr>",
+            "<p>The number of clusters K was chosen automatically: {}{}. Strength is the prediction strength: the adjusted \
+             Rand index between the clusters that one half of the rows predicts for the other and those that the other \
+             half finds. Separation compares the similarity that leaves the clusters with data without clusters of the \
+             same covariance, and the gap the growth of 1 − λ behind the K-th eigenvalue; both are natural logarithms of \
+             ratios, 0 for data without clusters. The score estimates the adjusted Rand index with the true \
+             clusters.</p>\n<div class=\"wide\"><table><tr><th>K<th>Score<th>Strength<th>Separation<th>Gap</tr>",
             k.k,
-            k.sure,
             on(k.sample)
         );
         for c in k.candidates.iter().take(LISTED) {
             let class = if c.k == k.k { "n most" } else { "n" };
             let _ = writeln!(
                 body,
-                "<tr><td class=\"{class}\">{}<td class=\"n\">{}<td class=\"n\">{:.2}<td class=\"n\">{:.3}</tr>",
+                "<tr><td class=\"{class}\">{}<td class=\"n\">{:.2}<td class=\"n\">{}<td class=\"n\">{:.2}<td \
+                 class=\"n\">{:.2}</tr>",
                 c.k,
-                number(c.gap),
-                c.stability,
-                c.score
+                c.score,
+                c.strength.map_or("–".into(), |s| format!("{s:.2}")),
+                c.separation,
+                c.gap
             );
         }
         body += "</table></div>\n";
@@ -232,7 +247,7 @@ pub fn evidence(report: &Report) -> String {
         let _ = write!(
             body,
             "<p>{} settings were compared{}. Chosen: the one {}</p>\n<div class=\"wide\"><table><tr>\
-             <th>Similarity<th>min-node<th>Agreement<th>Stability<th>Sizes</tr>",
+             <th>Similarity<th>min-node<th>Agreement{}<th>Sizes</tr>",
             choice.candidates.len(),
             on(choice.sample),
             if choice.by_stability() {
@@ -243,27 +258,30 @@ pub fn evidence(report: &Report) -> String {
                 "whose clusters agree best with those of the other settings. Agreement is the root mean square of the \
                  adjusted Rand index with all other settings; 1 means identical. Settings fail in different ways, so \
                  clusters that many settings find are more likely to be real. Clusterings in which a few clusters hold \
-                 nearly all rows count less, unless most settings find them. Stability compares the whole forest with its \
-                 two halves."
-            }
+                 nearly all rows count less, unless most settings find them."
+            },
+            if choice.by_stability() { "<th>Stability" } else { "" }
         );
         for (at, c) in choice.candidates.iter().take(LISTED).enumerate() {
             let sizes: Vec<String> = c.sizes.iter().take(8).map(usize::to_string).collect();
             let class = if at == 0 { " class=\"most\"" } else { "" };
             let _ = writeln!(
                 body,
-                "<tr><td{class}>{}<td class=\"n\">{}<td class=\"n\">{:.3}<td class=\"n\">{}<td class=\"n\">{}{}</tr>",
+                "<tr><td{class}>{}<td class=\"n\">{}<td class=\"n\">{:.3}{}<td class=\"n\">{}{}</tr>",
                 affinity_in_words(&c.affinity),
                 c.min_node,
                 c.agreement,
-                c.stability.map_or("–".into(), |s| format!("{:.2}", (s * 100.0).round() / 100.0 + 0.0)),
+                c.stability.filter(|_| choice.by_stability()).map_or(String::new(), |s| {
+                    format!("<td class=\"n\">{:.2}", (s * 100.0).round() / 100.0 + 0.0)
+                }),
                 sizes.join(" "),
                 if c.sizes.len() > 8 { " …" } else { "" }
             );
         }
         body += "</table></div>\n";
         if choice.candidates.len() > LISTED {
-            let _ = write!(body, "<p>The best {LISTED}; <code>--json</code> lists all.</p>");
+            let _ =
+                write!(body, "<p>The best {LISTED} of {} settings are listed.</p>", choice.candidates.len());
         }
     }
     if body.is_empty() {

@@ -58,11 +58,6 @@ function slider() {
   if (!input) return;
   const run = each.findIndex((p) => p.run);
   const go = (at) => { input.value = at; change({ at }); };
-  const sizes = (p) => {
-    const counts = Array(p.k).fill(0);
-    p.labels.forEach((c) => counts[c]++);
-    return counts;
-  };
   input.addEventListener("input", () => go(Number(input.value)));
   $("back").addEventListener("click", () => go(run));
   document.querySelectorAll(".bars g[data-k]").forEach((bar) => {
@@ -72,18 +67,24 @@ function slider() {
   views.push(() => {
     if (shown === state.at) return;
     shown = state.at;
-    const p = partition(), counts = sizes(p);
+    const p = partition();
     $("k-now").textContent = String(p.k);
     input.setAttribute("aria-valuetext", `${p.k} clusters`);
-    const shares = counts.slice(0, 12).map((c) => `${(100 * c / p.labels.length).toFixed(1)} %`).join(", ");
-    const stable = p.stability === null ? "" : ` Stability ${p.stability.toFixed(2)} (1: two halves of the forest find the same clusters).`;
-    words.textContent = `${p.run ? "The result of the run. " : ""}Shares of the rows: ${shares}${p.k > 12 ? ", …" : ""}.${stable} Mean silhouette ${p.mean.toFixed(2)}.`;
+    const all = p.sizes.reduce((sum, size) => sum + size, 0);
+    const shares = p.sizes.slice(0, 12).map((size) => `${(100 * size / all).toFixed(1)} %`).join(", ");
+    const of = p.whole ? "the rows" : `a sample of ${all} rows`;
+    const mean = data.rows.length < data.n ? `Mean silhouette of a sample of ${data.rows.length} rows` : "Mean silhouette";
+    const stable = p.score === null ? "" : ` Score ${p.score.toFixed(2)}.`;
+    words.textContent = `${p.run ? "The result of the run. " : ""}Shares of ${of}: ${shares}${p.k > 12 ? ", …" : "."}${stable} ${mean} ${p.mean.toFixed(2)}.`;
     other.hidden = $("back").hidden = p.run;
     other.textContent = `The pictures show ${p.k} clusters; the tables describe the run's ${data.k}.`;
     document.querySelectorAll(".bars g[data-k]").forEach((bar) => bar.classList.toggle("now", Number(bar.dataset.k) === p.k));
     eigen(p.k);
   });
 }
+
+// As in the figure before the script runs: small gaps keep their digits, rounding errors are no gap.
+const gapInWords = (gap) => (gap < 1e-9 ? "no gap" : `gap ${gap < 1e-3 ? gap.toExponential(1) : gap.toFixed(gap < 1e-2 ? 4 : 3)}`);
 
 // Marks the gap after the K-th eigenvalue.
 function eigen(k) {
@@ -106,7 +107,7 @@ function eigen(k) {
   text.setAttribute("x", x > 520 ? x - 8 : x + 8);
   text.setAttribute("text-anchor", x > 520 ? "end" : "start");
   text.setAttribute("y", x > 520 ? Math.max(center, from + 18) : Math.min(center, to - 10));
-  text.textContent = `gap ${(Number(last.dataset.value) - Number(next.dataset.value)).toFixed(3)}`;
+  text.textContent = gapInWords(Number(last.dataset.value) - Number(next.dataset.value));
 }
 
 // The bar at the bottom describes the selection; buttons in the tables select and highlight rows.
@@ -149,9 +150,12 @@ function selection() {
     const rows = picked.slice(0, 12).map((i) => data.rows[i]).join(", ");
     const mean = (values, of) => of.reduce((sum, i) => sum + values[i], 0) / of.length;
     const all = data.rows.map((_, i) => i);
+    const sampled = all.length < data.n;
+    const whole = sampled ? "sample" : "all";
     const columns = data.axes.filter((axis) => axis.column).slice(0, 4)
-      .map((axis) => `${axis.name} ${short(mean(axis.values, picked))} (all: ${short(mean(axis.values, all))})`);
-    const lines = [`${picked.length} of ${data.rows.length} shown rows selected: ${clusters.join(", ")}.`,
+      .map((axis) => `${axis.name} ${short(mean(axis.values, picked))} (${whole}: ${short(mean(axis.values, all))})`);
+    const from = sampled ? `a sample of ${all.length} rows` : `${all.length} rows`;
+    const lines = [`${picked.length} of ${from} selected: ${clusters.join(", ")}.`,
       `Rows ${rows}${picked.length > 12 ? ", …" : ""}.`];
     if (columns.length) lines.push(`Means: ${columns.join(", ")}.`);
     words.replaceChildren(...lines.map((line) => element("div", line)));

@@ -1,10 +1,8 @@
-//! Partitions of one forest for several K, each with its stability.
+//! Partitions of one forest for several K.
 //!
-//! Stability is the adjusted Rand index between the partitions of the two halves of the forest, two independent kernels
-//! of the same rows. Where the graph is connected, one eigen-decomposition serves all K, apart from those that are
-//! refined. For reports; K itself is selected by `select::choose_k`.
+//! Where the graph is connected, one eigen-decomposition serves all K, apart from those that are refined. For reports; K
+//! itself is selected by `select::choose_k`.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use super::fit::{spectral_labels, unite_equal_leaves};
@@ -17,7 +15,6 @@ use crate::forest::Forest;
 use crate::kernel::LeafMatrix;
 use crate::label::label_copies;
 use crate::label::refine::refined;
-use crate::metrics::Scores;
 use crate::observe::{Observer, Quiet, Stage, StageGuard, check};
 use crate::params::{AffinityKind, RpfCluster, Setting};
 
@@ -34,9 +31,6 @@ pub struct Partition {
     pub k: usize,
     /// The cluster of each row, numbered by first appearance.
     pub labels: Vec<u32>,
-    /// Adjusted Rand index between the partitions of the two halves of the forest; `None` where a half cannot be
-    /// fitted.
-    pub stability: Option<f64>,
 }
 
 /// The partition of the rows of a forest for each K in `ks`, ascending, each at least 2. A K that cannot be fitted,
@@ -69,33 +63,21 @@ fn partitions_of(
 ) -> Result<Vec<Partition>> {
     let Some(&most) = ks.last() else { return Ok(Vec::new()) };
     let stage = StageGuard::begin(observer, Stage::Tune, ks.len() as u64);
-    let (trees, half) = (forest.trees(), forest.trees() / 2);
-    let part = |trees| TreeSubset::new(forest, distinct, trees, setting, params, most, Quiet(observer));
-    let whole = part(0..trees)?;
-    let halves = if half > 0 {
-        let first = part(0..half)?;
-        Some((first, part(trees - half..trees)?))
-    } else {
-        None
-    };
+    let whole = AllClusters::new(forest, distinct, setting, params, most, Quiet(observer))?;
     let mut found = Vec::with_capacity(ks.len());
     for &k in ks {
         check(observer)?;
-        let Some(labels) = whole.labels(k)? else { continue };
-        let of_halves = match &halves {
-            Some((first, second)) => first.labels(k)?.zip(second.labels(k)?),
-            None => None,
-        };
-        let stability = of_halves.map(|(a, b)| Scores::new(&a, &b).map(|s| s.ari)).transpose()?;
-        found.push(Partition { k, labels, stability });
+        if let Some(labels) = whole.labels(k)? {
+            found.push(Partition { k, labels });
+        }
         observer.advance(Stage::Tune, 1);
     }
     drop(stage);
     Ok(found)
 }
 
-/// Some of the trees: their affinity, and its largest eigenpairs where it is connected.
-struct TreeSubset<'a> {
+/// The affinity of the rows, and its largest eigenpairs where it is connected.
+struct AllClusters<'a> {
     leaves: Arc<LeafMatrix>,
     distinct: Option<&'a DistinctRows>,
     affinity: Affinity<'static>,
@@ -106,17 +88,16 @@ struct TreeSubset<'a> {
     observer: Quiet<'a>,
 }
 
-impl<'a> TreeSubset<'a> {
+impl<'a> AllClusters<'a> {
     fn new(
         forest: &Forest,
         distinct: Option<&'a DistinctRows>,
-        trees: Range<usize>,
         setting: Setting,
         params: &RpfCluster,
         most: usize,
         observer: Quiet<'a>,
     ) -> Result<Self> {
-        let mut leaves = Arc::new(forest.leaves_of_trees(trees, setting.min_node)?);
+        let mut leaves = Arc::new(forest.leaves_at(setting.min_node)?);
         let mut distinct = distinct;
         // As in a fit: only `top-k` works on the distinct rows.
         if let Some(rows) = distinct.take_if(|_| setting.affinity.kind() != AffinityKind::TopK) {
@@ -142,7 +123,7 @@ impl<'a> TreeSubset<'a> {
         } else {
             None
         };
-        Ok(TreeSubset { leaves, distinct, affinity, weighted, spectral, wide, observer })
+        Ok(AllClusters { leaves, distinct, affinity, weighted, spectral, wide, observer })
     }
 
     /// The labels of all rows.
@@ -207,7 +188,7 @@ mod tests {
     use crate::points::Points;
 
     #[test]
-    fn three_groups_are_stable_as_three_clusters() {
+    fn three_groups_are_found_as_three_clusters() {
         let values: Vec<f64> = (0..240).map(|i| f64::from(i % 3) * 20.0 + f64::from(i) * 0.01).collect();
         let points = Points::new(&values, 240, 1).unwrap();
         let params = RpfCluster { k: 3, ..Default::default() };
@@ -219,7 +200,6 @@ mod tests {
             let three = &found[1];
             let truth: Vec<u32> = (0..240).map(|i| i % 3).collect();
             assert_eq!(three.labels, truth);
-            assert_eq!(three.stability, Some(1.0));
             for p in &found {
                 assert_eq!(p.labels.iter().max(), Some(&(p.k as u32 - 1)));
             }

@@ -120,8 +120,9 @@ pub(crate) fn assess<R: Real>(
     let labels = fitted.grown_labels();
     let mut columns = Vec::new();
     for problem in column_problems(points) {
+        let decides = k > 1 && !matches!(problem, ColumnProblem::Scales { .. });
         let without =
-            if k > 1 { without_columns(points, &labels, fitted, &problem, observer)? } else { None };
+            if decides { without_columns(points, &labels, fitted, &problem, observer)? } else { None };
         columns.push(ColumnFinding { problem, without });
     }
     if k < 2 {

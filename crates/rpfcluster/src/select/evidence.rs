@@ -23,7 +23,7 @@ use crate::forest::Forest;
 use crate::kernel::{LeafMatrix, Neighbors};
 use crate::label::label;
 use crate::metrics::Scores;
-use crate::observe::{Observer, Quiet, Stage, StageGuard, check};
+use crate::observe::{Observed, Observer, Quiet, Stage, StageGuard, check};
 use crate::params::RpfCluster;
 use crate::points::{Points, Real};
 use crate::random::{Purpose, Stream, sample_rows};
@@ -103,6 +103,20 @@ impl KCandidate {
     pub(crate) fn is_separated(&self) -> bool {
         self.separation > MIN_SEPARATION
     }
+}
+
+/// The evidence for every K in `ks`, ascending, each at least 2, from all rows of `points`; K with fewer than three rows
+/// per cluster and half are without prediction strength. `params` gives the trees and the seed.
+pub fn numbers_of_clusters<'a, R: Real>(
+    points: impl Into<Observed<'a, R>>,
+    params: &RpfCluster,
+    ks: &[usize],
+) -> Result<Vec<KCandidate>> {
+    let Observed { points, observer } = points.into();
+    if ks.is_empty() {
+        return Ok(Vec::new());
+    }
+    Ok(KEvidence::new(&points, params, ks, points.n(), observer)?.candidates)
 }
 
 /// The evidence of a sample of the rows for several K.
