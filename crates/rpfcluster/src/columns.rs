@@ -4,8 +4,8 @@
 //! A projection is p = Σ rⱼ xⱼ with independent standard normal rⱼ, so the variance of p over the rows has the
 //! expectation E[Σ rᵢ rⱼ covᵢⱼ] = Σ varⱼ over the directions, and column j contributes the share varⱼ / Σ var.
 //! Variances are computed by Welford's method (Technometrics 4(3), 1962) on values divided by the largest of their
-//! column, so that no finite value overflows. Zeros are left out and merged at the end by the formula of Chan, Golub and
-//! LeVeque (1979): dense and sparse tables give the same bits.
+//! column, so that no finite value overflows. Zeros are left out and merged at the end by the formula of Chan, Golub
+//! and LeVeque (1979): dense and sparse tables give the same bits.
 //!
 //! An identifier numbers the rows and describes none of them. Its values all differ, and they are strictly sorted or
 //! whole and evenly spaced. Nothing else tells it from a measurement: a table that somebody sorted by a measured column
@@ -148,8 +148,8 @@ fn subject(columns: &[usize], names: &[String]) -> String {
     }
 }
 
-/// The problems of the columns of a table: dominant columns first, then identifiers in column order. None for a table of
-/// one column.
+/// The problems of the columns of a table: dominant columns first, then identifiers in column order. None for a table
+/// of one column.
 pub fn column_problems<R: Real>(points: &Points<R>) -> Vec<ColumnProblem> {
     match R::any(*points) {
         AnyPoints::F32(points) => problems(&points),
@@ -256,8 +256,8 @@ fn dominant(deviations: &[f64]) -> Option<ColumnProblem> {
 }
 
 /// The columns that look like identifiers. At least one column that varies has to remain: columns of ranks are all
-/// evenly spaced, and the columns of a measured curve are all sorted. When every column looks like an identifier, sorted
-/// columns with fractions count as measured; when still none remains, nothing is reported.
+/// evenly spaced, and the columns of a measured curve are all sorted. When every column looks like an identifier,
+/// sorted columns with fractions count as measured; when still none remains, nothing is reported.
 fn identifiers<R: Real>(points: &Points<R>, extents: &[Extent], deviations: &[f64]) -> Vec<ColumnProblem> {
     let n = points.n();
     if n < MIN_ROWS {
@@ -529,14 +529,17 @@ mod tests {
 
     #[test]
     fn one_column_in_ten_may_be_dominant() {
-        let table = |large: usize| {
-            let spread = |at: usize| if at < large { 1000.0 } else { 1.0 };
+        let table = |large: usize, factor: f64| {
+            let spread = |at: usize| if at < large { factor } else { 1.0 };
             let of = |at: usize| column(60, move |row| spread(at) * noise(row * (at as i32 + 1)));
             find(&(0..20).map(of).collect::<Vec<_>>())
         };
-        assert_eq!(table(0), []);
-        assert_eq!(table(2)[0].columns().len(), 2);
-        assert_eq!(table(3), []);
+        assert_eq!(table(0, 50.0), []);
+        assert_eq!(table(2, 50.0)[0].columns().len(), 2);
+        assert_eq!(table(3, 50.0), []);
+        // Beyond a factor of 100, more columns than that are a difference of scales.
+        assert!(matches!(table(2, 1000.0)[..], [ColumnProblem::Dominant { .. }]));
+        assert!(matches!(table(3, 1000.0)[..], [ColumnProblem::Scales { .. }]));
     }
 
     #[test]
@@ -560,8 +563,9 @@ mod tests {
     fn sparse_tables_give_the_problems_of_dense_tables() {
         // Column 0 counts from 0 and column 2 down to 0, so each has one zero; column 1 is mostly zeros.
         let rows = 64;
-        let row_of =
-            |row: i32| [f64::from(row), if row % 5 == 0 { noise(row) } else { 0.0 }, f64::from(63 - row)];
+        let row_of = |row: i32| {
+            [f64::from(row), if row % 5 == 0 { 2.0 * noise(row) } else { 0.0 }, f64::from(63 - row)]
+        };
         let dense: Vec<f64> = (0..rows).flat_map(row_of).collect();
         let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
         for row in 0..rows {

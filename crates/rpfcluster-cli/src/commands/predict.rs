@@ -2,6 +2,7 @@
 
 use rpfcluster::metrics::Scores;
 use rpfcluster::metrics::cluster_sizes;
+use rpfcluster_data::Table;
 use serde_json::json;
 
 use crate::args::{DataArgs, PredictArgs};
@@ -29,6 +30,8 @@ pub fn run(args: &PredictArgs) -> Result {
         };
         let table = load::table_like(&session, &data, &meta.preparation)?;
         let labels = library::predict(&session, &fitted, &table)?;
+        let hints: Vec<String> = far_hint(&table, &library::far_rows(&fitted, &table)?).into_iter().collect();
+        hints.iter().for_each(|sentence| session.note(sentence));
         let file = LabelsFile {
             target: args.output.as_deref(),
             append_to: args.append.then_some(args.data.as_path()),
@@ -46,6 +49,7 @@ pub fn run(args: &PredictArgs) -> Result {
             let size = ProblemSize { n: table.n, d: table.d(), k: None };
             let mut object = session.head("predict", size, params.seed, json!(params));
             object.insert("k".into(), fitted.k().into());
+            object.insert("hints".into(), json!(hints));
             object.insert("cluster_sizes".into(), json!(cluster_sizes(&labels, fitted.k())));
             if let Some(scores) = scores {
                 object.insert("scores".into(), json!(scores));
@@ -60,4 +64,14 @@ pub fn run(args: &PredictArgs) -> Result {
         }
         Ok(())
     })
+}
+
+/// Names rows whose labels are extrapolations.
+fn far_hint(table: &Table, far: &[usize]) -> Option<String> {
+    let first = table.input_row(*far.first()?);
+    let many = far.len();
+    let (rows, lie) = if many == 1 { ("row", "lies") } else { ("rows", "lie") };
+    Some(format!(
+        "hint: {many} {rows} {lie} far outside the rows of the model (the first is row {first}); the cluster is a guess there"
+    ))
 }

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::extent::Extent;
 use super::fit::{Labelling, Seconds};
 use super::fitted::{Fitted, FittedRows};
 use super::{Assessment, Evidence, Verdict};
@@ -92,6 +93,11 @@ impl Fitted {
         if let Some(rows) = &self.rows.distinct {
             sections.add("groups", vec![Piece::U32(&rows.group_of)]);
         }
+        let extent: Vec<f64> =
+            self.extent.iter().flat_map(|extent| extent.0.iter().flatten().copied()).collect();
+        if !extent.is_empty() {
+            sections.add("extent", vec![Piece::F64(&extent)]);
+        }
         for &(name, bytes) in extra {
             sections.add(name, vec![Piece::Bytes(bytes)]);
         }
@@ -156,6 +162,14 @@ impl Fitted {
         let rows = FittedRows::new(leaves, distinct);
         let mut fitted =
             Fitted::new(head.params, Arc::new(forest), setting, rows, labelling, seconds, evidence);
+        if file.has("extent") {
+            let extent = file.f64s("extent")?;
+            let (pairs, rest) = extent.as_chunks::<2>();
+            if pairs.len() != fitted.forest.d() || !rest.is_empty() {
+                return Err(damaged("section extent does not fit the columns"));
+            }
+            fitted.extent = Some(Extent(pairs.to_vec()));
+        }
         if let Some(verdict) = head.verdict {
             fitted.set_assessment(Assessment { verdict, evidence: None, columns: Vec::new() }, 0.0);
         }

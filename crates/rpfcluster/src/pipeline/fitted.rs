@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use super::extent::Extent;
 use super::fit::{Labelling, Seconds};
 use super::predict::PredictTables;
 use super::{Assessment, Evidence, Verdict, confidence};
@@ -65,6 +66,8 @@ pub struct Fitted {
     seconds: Seconds,
     evidence: Evidence,
     assessment: Option<Assessment>,
+    /// The ranges of the training columns; a model of an earlier version has none.
+    pub(crate) extent: Option<Extent>,
     /// Computed by the first call of predict or transform.
     pub(super) tables: OnceLock<PredictTables>,
 }
@@ -81,7 +84,7 @@ impl Fitted {
     ) -> Self {
         let Labelling { labels, embedding, refined } = labelling;
         let tables = OnceLock::new();
-        let assessment = None;
+        let (assessment, extent) = (None, None);
         Fitted {
             params,
             forest,
@@ -93,6 +96,7 @@ impl Fitted {
             seconds,
             evidence,
             assessment,
+            extent,
             tables,
         }
     }
@@ -229,9 +233,16 @@ impl Fitted {
     }
 
     /// The confidence of each training row, from 0 to 1: of the rows it shares a leaf with, over all trees, the
-    /// fraction that is in its cluster.
+    /// fraction that is in its cluster, shrunk towards chance (1 / K) by the score of the verdict. A row deep inside a
+    /// cluster that may not be there is not certain.
     pub fn confidence(&self, observer: &dyn Observer) -> Result<Vec<f64>> {
-        confidence::confidence(self.leaves(), &self.labels, self.params.k, observer)
+        let k = self.params.k;
+        let mut each = confidence::confidence(self.leaves(), &self.labels, k, observer)?;
+        if let Some(verdict) = self.verdict().filter(|_| k > 1) {
+            let chance = 1.0 / k as f64;
+            each.iter_mut().for_each(|c| *c = chance + (*c - chance) * verdict.score);
+        }
+        Ok(each)
     }
 
     /// Adds seconds that were spent outside the fit of the distinct rows.

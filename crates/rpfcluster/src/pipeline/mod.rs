@@ -5,13 +5,14 @@
 //! why.
 //!
 //! `memory` estimates the peak memory, `trials` fits several settings on one forest, `fit` is the chain from leaves to
-//! labels, `fitted` holds the result, `confidence` computes the confidence of each row, `predict` labels new rows,
+//! labels, `fitted` holds the result, `confidence` computes the confidence of each row, `predict` labels new rows, `extent` tells those far outside,
 //! `refit` fits other settings on the same forest, `partitions` computes partitions for several K, `verdict` says how far to believe the result, `codec`
 //! serialises and deserialises a fitted model.
 
 #[cfg(feature = "serde")]
 mod codec;
 mod confidence;
+mod extent;
 mod fit;
 mod fitted;
 mod memory;
@@ -41,6 +42,7 @@ use crate::random::sample_rows;
 use crate::select::{self, Choice, KChoice, TreesChoice};
 use crate::thread_pool::in_pool;
 
+use extent::Extent;
 use fit::{PairCounts, spectral_labels};
 use trials::{Reused, Trials};
 
@@ -82,6 +84,7 @@ impl RpfCluster {
             None => self.fit_rows(points, None, observer)?,
         };
         fitted.add_seconds(Seconds { grow: searched, ..Seconds::default() });
+        fitted.extent = Some(Extent::new(points));
         Ok(fitted)
     }
 

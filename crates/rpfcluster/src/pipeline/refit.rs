@@ -53,6 +53,10 @@ impl Fitted {
         let forest = Arc::clone(&self.forest);
         let distinct = self.rows.distinct.clone();
         let (evidence, seconds) = (Evidence::default(), Seconds::default());
-        in_pool(params.threads, || fit_forest(params.clone(), forest, distinct, evidence, seconds, observer))?
+        let mut fitted = in_pool(params.threads, || {
+            fit_forest(params.clone(), forest, distinct, evidence, seconds, observer)
+        })??;
+        fitted.extent = self.extent.clone();
+        Ok(fitted)
     }
 }

@@ -25,6 +25,8 @@ const LOWERED: [f64; 2] = [0.74, 0.49];
 const SAMPLE_ROWS: usize = 1000;
 const SAMPLE_ROWS_PER_CLUSTER: usize = 20;
 const MAX_SAMPLE_ROWS: usize = 4000;
+/// Fewer rows are not assessed: halves of them hold too little.
+const MIN_ROWS: usize = 20;
 /// Fewer rows cannot make a clustering clear: chance groups look separated.
 const FEW_ROWS: usize = 30;
 
@@ -160,7 +162,10 @@ fn judge(found: &KCandidate, n: usize, columns: &[ColumnFinding]) -> Verdict {
         Some(ari) => format!("(adjusted Rand index {:.2})", ari.max(0.0)),
         None => String::new(),
     };
-    let (mut word, mut reason) = if !found.is_separated() {
+    let too_few = n < MIN_ROWS || found.strength.is_none();
+    let (mut word, mut reason) = if too_few {
+        (VerdictWord::Weak, format!("{n} rows are too few to tell these clusters from chance."))
+    } else if !found.separated {
         let reason =
             "The clusters are no better separated than cuts through data without clusters.".to_string();
         (VerdictWord::None, reason)
@@ -179,16 +184,13 @@ fn judge(found: &KCandidate, n: usize, columns: &[ColumnFinding]) -> Verdict {
         let reason = "The clusters are hardly better separated than cuts through data without clusters.";
         (VerdictWord::Weak, reason.to_string())
     };
-    let mut score = if word == VerdictWord::None { found.score.min(LOWERED[1]) } else { found.score };
+    let mut score = if word <= VerdictWord::Weak { found.score.min(LOWERED[1]) } else { found.score };
     let mut lower = |most: VerdictWord, limit: f64, because: String| {
         if word > most {
             (word, score, reason) = (most, score.min(limit), because);
         }
     };
-    if found.strength.is_none() {
-        let because = format!("{n} rows are too few to repeat the clustering on halves of them.");
-        lower(VerdictWord::Plausible, LOWERED[0], because);
-    } else if n < FEW_ROWS {
+    if n < FEW_ROWS {
         lower(VerdictWord::Plausible, LOWERED[0], format!("{n} rows are too few for certainty."));
     }
     for finding in columns.iter().filter(|finding| finding.without.is_some_and(|ari| ari < 0.5)) {

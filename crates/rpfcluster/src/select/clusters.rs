@@ -43,12 +43,12 @@ pub(crate) fn choose_k<R: Real>(
     let ks: Vec<usize> = (2..=most).collect();
     let evidence = KEvidence::new(points, params, &ks, SAMPLE_ROWS, observer)?;
     let mut candidates = evidence.candidates.clone();
-    let rank = |c: &KCandidate| (c.is_separated(), c.score);
+    let rank = |c: &KCandidate| (c.separated, c.score);
     candidates.sort_by(|a, b| {
         let ((a_separated, a_score), (b_separated, b_score)) = (rank(a), rank(b));
         b_separated.cmp(&a_separated).then(b_score.total_cmp(&a_score)).then(a.k.cmp(&b.k))
     });
     let best = candidates[0];
-    let k = if best.is_separated() && best.score >= MIN_SCORE { best.k } else { 1 };
+    let k = if best.separated && best.score >= MIN_SCORE { best.k } else { 1 };
     Ok((KChoice { k, sample, candidates }, Some(evidence)))
 }
