@@ -75,7 +75,7 @@ fn embedding_of_all_rows_is_orthonormal_and_copies_share_it() {
         }
         for copy in 301..truth.len() {
             for (x, y) in e.row(copy).iter().zip(e.row(300)) {
-                assert!((x - y).abs() < 1e-9, "{affinity:?}");
+                assert!((x - y).abs() < 1e-6, "{affinity:?}");
             }
         }
         let mut bytes = Vec::new();

@@ -12,7 +12,7 @@ use crate::thread_pool::in_pool;
 impl Fitted {
     /// Clusters the same rows with other parameters on the same forest. The labels equal those of a new fit.
     ///
-    /// The parameters of the forest (trees, split, direction, candidates, seed) are ignored, and `min_node` must not be
+    /// The parameters of the forest (trees, split, direction, candidates, seed, duplicates) are ignored, and `min_node` must not be
     /// below the value the forest was grown with. Above 100,000 rows a fit tries settings on a sample, a refit on all
     /// rows: it takes longer and may select another setting, so give the setting explicitly there.
     ///
@@ -41,6 +41,7 @@ impl Fitted {
             direction: grown.direction,
             candidates: grown.candidates,
             seed: grown.seed,
+            duplicates: self.params.duplicates,
             ..params.clone()
         };
         params.tune &= params.k > 1;

@@ -17,7 +17,7 @@
 use rayon::prelude::*;
 
 use crate::affinity::{Affinity, SparseAffinity, Weights};
-use crate::eigen::{EmbedOptions, Embedding, SpectralParams, embed};
+use crate::eigen::{EmbedOptions, Embedding, Solver, SpectralParams, embed};
 use crate::error::{Error, Result};
 use crate::forest::Forest;
 use crate::kernel::{LeafMatrix, Neighbors};
@@ -271,6 +271,8 @@ impl GraphSpectrum {
         }
         let spectral = SpectralParams {
             k: (most + 1).min(n),
+            // The solver of the fit may be limited to a few landmarks.
+            solver: Solver::Auto,
             tolerance: 1e-4,
             max_iterations: 400,
             ..params.spectral_params(Default::default())
