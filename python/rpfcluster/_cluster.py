@@ -25,11 +25,13 @@ from ._common import (
     check_data,
     check_float_or_auto,
     check_int,
+    column_names,
     is_auto,
     is_sparse,
     make_progress,
     resolve_seed,
     resolve_threads,
+    warn_caller,
 )
 from ._report import write_report
 
@@ -147,8 +149,9 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
     Parameters
     ----------
     n_clusters : int or "auto", default=8
-        Number of clusters. "auto" chooses it from 1 to ``max_clusters`` by the gaps between eigenvalues and the
-        stability of the clusters between two halves of the forest.
+        Number of clusters. "auto" chooses it from 1 to ``max_clusters`` by prediction strength (how well the clusters
+        of one half of the samples predict those of the other half), by the separation of the clusters compared with
+        reference samples without clusters, and by the eigengap.
     max_clusters : int, default=10
         Largest number of clusters that "auto" chooses.
     tune : bool, default=True
@@ -174,9 +177,17 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         Number of trees. "auto" doubles it, up to 1600, until both halves of the forest give the same clusters.
     min_samples_split : int or "auto", default="auto"
         The minimum number of samples required to split a node. With ``tune=False``, "auto" is 30, less below 150
-        samples, and at least the square root of the number of samples for affinity="linear".
+        samples (a fifth of them, at least 4), and at least the square root of the number of samples for
+        affinity="linear".
     split, direction, n_candidates
         See `RPForest`.
+    duplicates : {"weigh", "keep"}, default="weigh"
+        How to treat samples that occur several times.
+
+        - "weigh": the forest grows on the distinct samples, and each counts as often as it occurs. Samples that
+          differ by less than a millionth of the spread of every feature count as equal.
+        - "keep": Algorithm 1 of the paper as printed. ``min_samples_split`` or more equal samples are a leaf of their
+          own in every tree, so nothing connects them with other samples.
     method : {"auto", "kway", "ncut"}, default="auto"
         How to assign labels in the embedding space: "kway" runs k-means on all eigenvectors, "ncut" bipartitions
         recursively as in the paper.
@@ -214,6 +225,10 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
     confidence_ : ndarray of shape (n_samples,)
         For each sample, the fraction of its co-leaf samples, over all trees, that belong to its cluster. Computed on
         every access.
+    verdict_ : dict or None
+        How far to believe the clustering: ``word`` ("clear", "plausible", "weak" or "none"), ``score`` (from 0 to 1, an
+        estimate of the adjusted Rand index with the true classes) and ``reason`` (one sentence). None with
+        affinity="precomputed" and after `recut`, which has no samples to assess.
     n_features_in_ : int
         Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -267,6 +282,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         split: str = "uniform",
         direction: str = "gaussian",
         n_candidates: int = 1,
+        duplicates: str = "weigh",
         method: str = "auto",
         solver: str = "auto",
         n_landmarks: int = 500,
@@ -289,6 +305,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         self.split = split
         self.direction = direction
         self.n_candidates = n_candidates
+        self.duplicates = duplicates
         self.method = method
         self.solver = solver
         self.n_landmarks = n_landmarks
@@ -312,6 +329,12 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         -------
         self : object
             The fitted estimator.
+
+        Warns
+        -----
+        UserWarning
+            A feature or a few decide nearly everything, their spreads differ by more than a factor of 100, or a feature
+            looks like an identifier.
         """
         k, more = self._clustering_params()
         if self.affinity == "precomputed":
@@ -321,7 +344,10 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         X = check_data(self, X, reset=True, min_samples=2)
         self._fit_cluster(X, k, **more)
         self.__dict__.pop("_used", None)
-        return self._set_fitted(self._cluster, X.dtype)
+        self._set_fitted(self._cluster, X.dtype)
+        for sentence in self._cluster.column_hints(column_names(self)):
+            warn_caller(sentence)
+        return self
 
     def recut(self, **params: Any) -> RPFCluster:
         """Cluster the training samples again with other parameters and the same forest.
@@ -333,13 +359,13 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         ----------
         **params
             The parameters to change; all others keep their values. The parameters of the forest (``n_estimators``,
-            ``split``, ``direction``, ``n_candidates``, ``random_state``) cannot change, ``min_samples_split`` cannot
-            be below its value in the forest, and ``n_clusters`` must be a number.
+            ``split``, ``direction``, ``n_candidates``, ``duplicates``, ``random_state``) cannot change,
+            ``min_samples_split`` cannot be below its value in the forest, and ``n_clusters`` must be a number.
 
         Returns
         -------
         model : RPFCluster
-            A new fitted estimator. This one does not change.
+            A new fitted estimator, without a verdict. This one does not change.
 
         Notes
         -----
@@ -359,7 +385,8 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         check_is_fitted(self)
         if "_cluster" not in vars(self):
             raise ValueError("recut requires a forest, but affinity='precomputed' grows none")
-        if fixed := sorted({"n_estimators", "split", "direction", "n_candidates", "random_state"} & set(params)):
+        fixed_names = {"n_estimators", "split", "direction", "n_candidates", "duplicates", "random_state"}
+        if fixed := sorted(fixed_names & set(params)):
             raise ValueError(f"recut keeps the forest, so {fixed[0]} cannot change; fit a new model")
         other: RPFCluster = clone(self).set_params(**params)
         if other.affinity == "precomputed":
@@ -384,7 +411,12 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         method = check_choice(self.method, "method", ("auto", "kway", "ncut"))
         # A string such as "no" would count as true.
         tune = bool(check_scalar(self.tune, "tune", (bool, np.bool_, int)))
-        return k, {"max_k": most, "tune": tune, "method": None if method == "auto" else method}
+        return k, {
+            "max_k": most,
+            "tune": tune,
+            "method": None if method == "auto" else method,
+            "duplicates": check_choice(self.duplicates, "duplicates", ("weigh", "keep")),
+        }
 
     def _trees(self) -> dict[str, Any]:
         """Return the number of trees, or its limit."""
@@ -397,6 +429,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         self.labels_ = cluster.labels
         self.embedding_ = cluster.vectors.astype(dtype, copy=False)
         self.eigenvalues_ = cluster.eigenvalues
+        self.verdict_: dict[str, Any] | None = None if cluster.verdict is None else json.loads(cluster.verdict)
         return self
 
     def _fit_precomputed(self, X: Any, k: int, method: str) -> RPFCluster:
@@ -410,6 +443,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         self._used = {"affinity": "precomputed", **json.loads(used)}
         self._affinity_matrix = X
         self.labels_, self.embedding_, self.eigenvalues_ = labels, vectors, values
+        self.verdict_ = None
         return self
 
     @property

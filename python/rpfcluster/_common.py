@@ -12,6 +12,7 @@ import numbers
 import os
 import sys
 import time
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -58,6 +59,20 @@ def _scaled(X: Any, center: Array, scale: Array) -> Array:
         raise ValueError("the model standardises its input, which needs a dense array, but X is sparse")
     scaled: Array = ((X.astype(np.float64) - center) / scale).astype(X.dtype)
     return scaled
+
+
+def column_names(estimator: Any, prefix: str = "") -> list[str]:
+    """Return the names of the features, or their numbers, counted from 0, after ``prefix``."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return [f"{prefix}{j}" for j in range(estimator.n_features_in_)] if names is None else [str(name) for name in names]
+
+
+def warn_caller(sentence: str) -> None:
+    """Raise a UserWarning at the line that called this package, directly or through scikit-learn."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("rpfcluster", "sklearn"):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(sentence, stacklevel=level)
 
 
 def is_sparse(X: Any) -> bool:

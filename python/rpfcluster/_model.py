@@ -140,6 +140,7 @@ def load(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> RPFClust
             diagonal=asked["diagonal"],
             solver=asked["solver"],
             n_landmarks=asked["landmarks"],
+            duplicates=asked["duplicates"],
         )
         estimator._cluster = model
         estimator._affinity_matrix = None

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
-from ._common import as_native, check_data, make_progress, resolve_output
+from ._common import as_native, check_data, column_names, make_progress, resolve_output
 
 if TYPE_CHECKING:
     from . import _rpfcluster
@@ -24,12 +24,14 @@ if TYPE_CHECKING:
 def write_report(estimator: Any, cluster: _rpfcluster.Cluster, path: str | os.PathLike[str], X: Any, y: Any) -> None:
     """Write the report. The file is written completely or not at all."""
     target = resolve_output(path)
-    about: dict[str, Any] = {"source": "the data", "again": _reproducing_code(estimator, cluster), "columns": []}
+    about: dict[str, Any] = {
+        "source": "the data",
+        "again": _reproducing_code(estimator, cluster),
+        "columns": column_names(estimator, "x"),
+    }
     table = None
     if X is not None:
         X = check_data(estimator, X, reset=False)
-        names = getattr(estimator, "feature_names_in_", None)
-        about["columns"] = [f"x{j}" for j in range(X.shape[1])] if names is None else [str(name) for name in names]
         if hasattr(estimator, "_scaling"):
             about["units"] = [np.asarray(part, dtype=float).tolist() for part in estimator._scaling]
         table = as_native(X)

@@ -38,8 +38,8 @@ fn json_has_the_keys_scripts_rely_on() {
     let keys = |object: &serde_json::Value| object.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
     let run = dir.rpf("cluster iris.csv -k 3 --label species --seed 4 --json -o l.csv").done();
     let object = run.json();
-    let expected = "command version n d k seed params chosen cluster_sizes eigenvalues converged residual seconds \
-                    peak_bytes scores";
+    let expected = "command version n d k seed params chosen verdict hints cluster_sizes eigenvalues converged \
+                    residual seconds peak_bytes scores";
     assert_eq!(keys(&object).join(" "), expected);
     assert_eq!(keys(&object["seconds"]).join(" "), "read grow kernel spectral label tune total");
     assert_eq!(keys(&object["scores"]).join(" "), "rho_c rho_r ari nmi majority");
@@ -63,7 +63,7 @@ fn json_has_the_keys_scripts_rely_on() {
     let params = dir.rpf(line).done().json()["params"].clone();
     let expected = serde_json::json!({
         "trees": 50, "min_node": 20, "split": "uniform", "direction": "gaussian", "candidates": 1,
-        "affinity": "paper", "beta1": 0.2, "beta2": 0.5, "diagonal": "drop", "top": null, "power": null,
+        "duplicates": "weigh", "affinity": "paper", "beta1": 0.2, "beta2": 0.5, "diagonal": "drop", "top": null, "power": null,
         "method": "ncut", "solver": "dense", "landmarks": null,
     });
     assert_eq!(params, expected);
@@ -103,8 +103,72 @@ fn auto_k_finds_four_blobs_and_confidence_is_from_zero_to_one() {
     let run = dir.rpf("cluster blobs.csv --label class -k 4 --confidence").done();
     let mut lines = run.out.lines();
     assert_eq!(lines.next(), Some("row,cluster,confidence"));
-    let sure = lines.map(|l| l.rsplit_once(',').unwrap().1.parse::<f64>().unwrap());
-    assert!(sure.clone().all(|c| (0.0..=1.0).contains(&c)) && sure.fold(0.0, f64::max) > 0.9);
+    let confidence = lines.map(|l| l.rsplit_once(',').unwrap().1.parse::<f64>().unwrap());
+    assert!(confidence.clone().all(|c| (0.0..=1.0).contains(&c)) && confidence.fold(0.0, f64::max) > 0.9);
+}
+
+/// Nine columns of whole numbers from 1 to 10, as in the Wisconsin breast cancer table: a hundred equal rows among a
+/// hundred small ones, and a hundred spread out.
+fn table_with_copies() -> String {
+    let mut draws = numbers();
+    let mut row = |i: usize| -> String {
+        let (class, cells): (usize, Vec<u32>) = match i % 3 {
+            0 => (0, vec![1, 1, 1, 1, 2, 1, 1, 1, 1]),
+            1 => (0, draws.by_ref().take(9).map(|u| 1 + (u * u * 4.0) as u32).collect()),
+            _ => (1, draws.by_ref().take(9).map(|u| 1 + (u * 10.0) as u32).collect()),
+        };
+        cells.iter().map(|cell| format!("{cell},")).collect::<String>() + &format!("{class}\n")
+    };
+    (0..300).map(&mut row).collect()
+}
+
+#[test]
+fn equal_rows_are_an_island_only_when_they_are_kept() {
+    let dir = TestDir::new();
+    dir.put("copies.csv", table_with_copies());
+    let line = "cluster copies.csv --label 10 -k 2 --json --model m.rpf";
+    let weigh = dir.rpf(line).done().json();
+    assert_eq!(weigh["params"]["duplicates"], "weigh");
+    assert!(weigh["scores"]["ari"].as_f64().unwrap() > 0.9, "{weigh}");
+    let inspected = dir.rpf("inspect m.rpf --json").done().json();
+    assert_eq!((&inspected["n"], &inspected["distinct"]), (&300.into(), &201.into()));
+    let text = dir.rpf("inspect m.rpf").done().out;
+    assert!(text.contains("201 distinct rows of 300"), "{text}");
+    let keep = dir.rpf(&format!("{line} --duplicates keep")).done().json();
+    assert_eq!(keep["params"]["duplicates"], "keep");
+    assert!(keep["scores"]["ari"].as_f64().unwrap() < 0.2, "{keep}");
+    assert_eq!(keep["cluster_sizes"], serde_json::json!([100, 200]));
+    assert!(dir.rpf("inspect m.rpf --json").done().json()["distinct"].is_null());
+    dir.put("keep.toml", "duplicates = \"keep\"\n");
+    let configured = dir.rpf(&format!("{line} --config keep.toml")).done().json();
+    assert_eq!(configured["cluster_sizes"], keep["cluster_sizes"]);
+    dir.refuses(2, "cluster copies.csv -k 2 --duplicates drop", &["drop", "weigh", "keep"]);
+    dir.refuses(2, "cluster copies.csv -k 2 --precomputed --duplicates keep", &["--precomputed"]);
+}
+
+#[test]
+fn verdict_and_hints_go_to_json_terminal_and_page() {
+    let dir = TestDir::new();
+    let mut draws = numbers();
+    let mut cell = |i: usize| draws.next().unwrap() + 9.0 * (i % 2) as f64;
+    let rows: String = (0..120).map(|i| format!("{},{},{}\n", i + 1, cell(i), cell(i))).collect();
+    dir.put("numbered.csv", format!("id,x,y\n{rows}"));
+    let line = "cluster numbered.csv -k 2 -o l.csv --report r.html";
+    let run = dir.rpf(&format!("{line} --json")).done();
+    let object = run.json();
+    let verdict = object["verdict"].as_object().unwrap();
+    assert_eq!(verdict.keys().collect::<Vec<_>>(), ["word", "score", "reason"]);
+    assert!(["clear", "plausible", "weak", "none"].contains(&verdict["word"].as_str().unwrap()), "{object}");
+    assert!((0.0..=1.0).contains(&verdict["score"].as_f64().unwrap()), "{object}");
+    let hints: Vec<&str> = object["hints"].as_array().unwrap().iter().map(|h| h.as_str().unwrap()).collect();
+    assert!(hints.iter().any(|h| h.contains("Column id looks like an identifier")), "{hints:?}");
+    assert!(hints.iter().all(|hint| run.err.contains(hint)), "{}", run.err);
+    assert!(dir.rpf(line).done().err.contains("\nverdict "));
+    let page = String::from_utf8(dir.bytes("r.html")).unwrap();
+    assert!(page.contains("Verdict: <b>") && page.contains("<p class=\"warning\">Column id looks like"));
+    let without = dir.rpf("cluster numbered.csv -k 2 --drop id --json").done();
+    assert_eq!((&without.json()["hints"], without.err.as_str()), (&serde_json::json!([]), ""));
+    assert_eq!(without.json()["verdict"]["word"], "clear");
 }
 
 #[test]

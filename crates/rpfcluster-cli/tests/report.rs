@@ -24,7 +24,7 @@ fn the_page_has_every_section() {
     let page = page(&dir, "cluster iris.csv -k 3 --label species");
     let parts = [
         "150 rows with 4 columns in 3 clusters",
-        "The clusters are stable",
+        "Verdict: <b>",
         "<h2>How many clusters</h2>",
         "<h2>Clusters</h2>",
         "<b>petal_length</b>",
@@ -62,7 +62,7 @@ fn the_page_has_every_section() {
     for partition in each {
         assert_eq!(partition["labels"].as_array().unwrap().len(), 150);
         assert_eq!(partition["silhouette"].as_array().unwrap().len(), 150);
-        assert!((-1.0..=1.0).contains(&partition["stability"].as_f64().unwrap()));
+        assert!((0.0..=1.0).contains(&partition["score"].as_f64().unwrap()));
         assert_eq!(partition["run"], partition["k"] == 3);
         if partition["k"] == 3 {
             assert_eq!(partition["labels"], data["clusters"]);
@@ -94,13 +94,14 @@ fn sweep_page_has_a_map() {
 }
 
 #[test]
-fn precomputed_matrix_has_a_page_without_stability() {
+fn precomputed_matrix_has_a_page_without_scores_and_verdict() {
     let dir = TestDir::new();
     dir.rpf("kernel iris.csv --label species -o s.npz").done();
     let page = page(&dir, "cluster s.npz -k 3 --precomputed");
     let data = data(&page);
     assert_eq!(data["partitions"]["each"].as_array().unwrap().len(), 9);
-    assert!(data["partitions"]["each"][0]["stability"].is_null());
+    assert!(data["partitions"]["each"][0]["score"].is_null());
+    assert!(!page.contains("Verdict:"));
     assert!(page.contains("Similarity as given") && !page.contains("Doubtful rows"));
 }
 
@@ -163,8 +164,7 @@ fn page_of_many_rows_is_sampled_and_says_so() {
         "in a forest grown on a sample of ",
         "a row of a sample of ",
         "mean silhouette of a sample of ",
-        "stability on a sample of ",
-        "the stabilities and silhouettes of all, are those of a sample of ",
+        "The other partitions, and the scores and silhouettes, are those of a sample of ",
     ] {
         assert!(page.contains(words), "no \"{words}\"");
     }
@@ -217,9 +217,11 @@ fn summary_and_page_name_the_criterion_that_decided() {
     dir.put("noise.csv", rows.join("\n"));
     let run = dir.rpf("cluster noise.csv -k 2 --trees 50 --report page.html -o l.csv").done();
     assert!(run.err.contains("the most stable of "), "{}", run.err);
-    assert!(run.err.contains("the clusters are unstable"), "{}", run.err);
+    assert!(run.err.contains("verdict      no structure found (score "), "{}", run.err);
     let page = String::from_utf8(dir.bytes("page.html")).unwrap();
-    assert!(page.contains("with the most stable clusters"));
+    assert!(
+        page.contains("with the most stable clusters") && page.contains("Verdict: <b>no structure found</b>")
+    );
     assert!(!page.contains("agree best with those of the other settings"));
     let plain = dir.rpf("cluster iris.csv --label species -k 3 --report page.html -o l.csv").done();
     assert!(plain.err.contains("the best agreement of "), "{}", plain.err);

@@ -149,7 +149,9 @@ impl Comparison {
             }
             ComparedMethod::RpfLabelFree => {
                 let points = Points::new(data, data.len().checked_div(d).unwrap_or(0), d)?;
-                let fitted = RpfCluster { k, seed, ..self.rpf.clone() }.fit(points.observed(observer))?;
+                // The time is that of the labels, without the verdict.
+                let params = RpfCluster { k, seed, assess: false, ..self.rpf.clone() };
+                let fitted = params.fit(points.observed(observer))?;
                 (fitted.labels().to_vec(), String::new())
             }
             ComparedMethod::RpfBestByLabels => self.best_by_labels(data, d, classes, observer)?,

@@ -135,6 +135,23 @@ impl Cluster {
         }))
     }
 
+    /// The JSON of the verdict; `None` where the fit was not assessed.
+    #[getter]
+    fn verdict(&self) -> PyResult<Option<String>> {
+        self.inner.verdict().map(to_json).transpose()
+    }
+
+    /// One sentence for each problem of the columns. Columns without a name are counted from 1.
+    fn column_hints(&self, names: Vec<String>) -> Vec<String> {
+        self.inner.column_hints(&names)
+    }
+
+    /// The number of distinct rows; `None` where the forest was grown on all rows.
+    #[getter]
+    fn distinct(&self) -> Option<usize> {
+        self.inner.distinct()
+    }
+
     /// For each training row, the share of its co-leaf rows that belong to its cluster.
     #[pyo3(signature = (progress=None))]
     fn confidence<'py>(

@@ -22,7 +22,7 @@ pub struct About {
     source: String,
     /// The Python code that reproduces the clustering.
     again: String,
-    /// Column names.
+    /// Column names, for the views of the rows and for warnings.
     columns: Vec<String>,
     /// Center and scale of each column, if the model standardises its input.
     units: Option<(Vec<f64>, Vec<f64>)>,
@@ -105,6 +105,7 @@ fn written(
     if !fitted.embedding().converged {
         warnings.push("The eigenvectors did not converge; the labels may be wrong.".to_string());
     }
+    warnings.extend(fitted.column_hints(&about.columns));
     let subject = Subject {
         source: about.source.clone(),
         clustering: &clustering,

@@ -61,7 +61,7 @@ test("the slider changes the number of clusters, and a button restores it", () =
   await tab.keyboard.press("ArrowRight");
   await settled(tab);
   assert.equal(await tab.locator("#k-now").innerText(), "4");
-  assert.match(await tab.locator("#k-words").innerText(), /Stability -?\d\.\d\d/);
+  assert.match(await tab.locator("#k-words").innerText(), /Score \d\.\d\d/);
   assert.match(await tab.locator("#other").innerText(), /show 4 clusters/);
   assert.match(await tab.locator("#eigenvalues .gap text").textContent(), /^(gap (?!0\.000)|no gap)/);
   const now = await Promise.all(["scatter", "heat", "silhouette"].map((id) => pixels(tab, id)));

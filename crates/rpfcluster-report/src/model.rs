@@ -190,7 +190,7 @@ pub struct Axis {
 pub struct Partitions {
     /// By number of clusters, ascending; the run's own is among them.
     pub each: Vec<PartitionView>,
-    /// The number of rows in the sample that silhouettes, stabilities and the other partitions were computed on, when
+    /// The number of rows in the sample that silhouettes, scores and the other partitions were computed on, when
     /// not on all rows.
     pub sample: Option<usize>,
 }

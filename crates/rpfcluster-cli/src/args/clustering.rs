@@ -23,7 +23,7 @@ Examples:
   rpf cluster data.csv -k 3 --model model.rpf -o labels.csv    for rpf predict
   rpf cluster similarity.npz -k 4 --precomputed -o labels.csv")]
 pub struct ClusterArgs {
-    /// Number of clusters; auto chooses it by the eigenvalue gaps and by the stability of the clusters
+    /// Number of clusters; auto chooses it by prediction strength, separation and the eigengap
     #[arg(long, short = 'k', value_name = "K|auto")]
     pub clusters: AutoOr<usize>,
 

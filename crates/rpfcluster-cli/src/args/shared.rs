@@ -6,7 +6,8 @@ use clap::Args;
 use rpfcluster_data::{ColumnRef, Format};
 
 use super::values::{
-    AffinityArg, AutoOr, ByteSize, DiagonalArg, DirectionArg, MissingArg, SolverArg, SplitArg, count, seed,
+    AffinityArg, AutoOr, ByteSize, DiagonalArg, DirectionArg, DuplicatesArg, MissingArg, SolverArg, SplitArg,
+    count, seed,
 };
 
 /// A column by name or number.
@@ -110,6 +111,10 @@ pub struct SpectralArgs {
     #[arg(long, value_name = "HOW", value_enum)]
     pub diagonal: Option<DiagonalArg>,
 
+    /// How rows that occur several times are treated [default: weigh]
+    #[arg(long, value_name = "HOW", value_enum, help_heading = "Forest options")]
+    pub duplicates: Option<DuplicatesArg>,
+
     /// How eigenvectors are computed [default: auto]
     #[arg(long, value_name = "HOW", value_enum)]
     pub solver: Option<SolverArg>,
@@ -120,7 +125,7 @@ pub struct SpectralArgs {
 
     /// DATA is a similarity matrix, symmetric and non-negative: .csv, .npy, .npz (SciPy) or .mtx
     #[arg(long, conflicts_with_all = ["label", "drop", "columns", "standardize", "missing", "trees", "min_node",
-        "split", "direction", "candidates", "affinity", "beta1", "beta2", "top", "power", "diagonal"])]
+        "split", "direction", "candidates", "affinity", "beta1", "beta2", "top", "power", "diagonal", "duplicates"])]
     pub precomputed: bool,
 }
 

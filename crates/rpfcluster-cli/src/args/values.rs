@@ -6,7 +6,7 @@ use std::str::FromStr;
 use clap::ValueEnum;
 use rpfcluster::affinity::Diagonal;
 use rpfcluster::spectral::{Method, Solver};
-use rpfcluster::{AffinityKind, Direction, Split};
+use rpfcluster::{AffinityKind, Direction, Duplicates, Split};
 use rpfcluster_data::Missing;
 use rpfcluster_paper::compare::ComparedMethod as Rival;
 
@@ -42,6 +42,24 @@ impl From<DirectionArg> for Direction {
         match direction {
             DirectionArg::Gaussian => Direction::Gaussian,
             DirectionArg::Sparse => Direction::Sparse,
+        }
+    }
+}
+
+/// What is done with rows that occur several times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DuplicatesArg {
+    /// The forest grows on distinct rows; each counts as often as it occurs
+    Weigh,
+    /// The paper's: the forest grows on all rows; min-node or more equal rows are a leaf of their own
+    Keep,
+}
+
+impl From<DuplicatesArg> for Duplicates {
+    fn from(duplicates: DuplicatesArg) -> Self {
+        match duplicates {
+            DuplicatesArg::Weigh => Duplicates::Weigh,
+            DuplicatesArg::Keep => Duplicates::Keep,
         }
     }
 }

@@ -112,7 +112,7 @@ fn of_rows(
             k: p.k,
             silhouette: silhouette::of_leaves(leaves, &p.labels, p.k, rows).silhouette(),
             sizes: cluster_sizes(&p.labels, p.k),
-            whole: p.labels.len() == fitted.labels().len(),
+            whole: true,
             labels: rows.iter().map(|&i| p.labels[i]).collect(),
             score: None,
         })
@@ -133,10 +133,12 @@ fn of_sample(
     let points = Points::new(&values, shown.len(), d)?;
     let min_node = fitted.min_node().min(shown.len() / 5).max(2);
     let setting = Setting { min_node, ..fitted.setting() };
-    let params = RpfCluster { k: fitted.k().min(shown.len()), ..fitted.params().at_setting(&setting) };
+    // One cluster always exists, also where the sample has fewer distinct rows than the run has clusters.
+    let params = RpfCluster { k: 1, ..fitted.params().at_setting(&setting) };
     let of_sample = params.fit(points.observed(observer))?;
     let all: Vec<usize> = (0..shown.len()).collect();
-    let found = of_rows(&of_sample, &all, ks, observer)?;
+    let mut found = of_rows(&of_sample, &all, ks, observer)?;
+    found.iter_mut().for_each(|partition| partition.whole = false);
     Ok((found, of_sample.leaves().clone()))
 }
 

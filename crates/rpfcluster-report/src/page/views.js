@@ -74,8 +74,8 @@ function slider() {
     const shares = p.sizes.slice(0, 12).map((size) => `${(100 * size / all).toFixed(1)} %`).join(", ");
     const of = p.whole ? "the rows" : `a sample of ${all} rows`;
     const mean = data.rows.length < data.n ? `Mean silhouette of a sample of ${data.rows.length} rows` : "Mean silhouette";
-    const stable = p.score === null ? "" : ` Score ${p.score.toFixed(2)}.`;
-    words.textContent = `${p.run ? "The result of the run. " : ""}Shares of ${of}: ${shares}${p.k > 12 ? ", …" : "."}${stable} ${mean} ${p.mean.toFixed(2)}.`;
+    const score = p.score === null ? "" : ` Score ${p.score.toFixed(2)}.`;
+    words.textContent = `${p.run ? "The result of the run. " : ""}Shares of ${of}: ${shares}${p.k > 12 ? ", …" : "."}${score} ${mean} ${p.mean.toFixed(2)}.`;
     other.hidden = $("back").hidden = p.run;
     other.textContent = `The pictures show ${p.k} clusters; the tables describe the run's ${data.k}.`;
     document.querySelectorAll(".bars g[data-k]").forEach((bar) => bar.classList.toggle("now", Number(bar.dataset.k) === p.k));
