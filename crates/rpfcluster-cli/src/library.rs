@@ -75,7 +75,7 @@ pub fn predict(session: &Session, fitted: &Fitted, table: &Table) -> Result<Vec<
 
 /// The rows that lie far outside the training rows.
 pub fn far_rows(fitted: &Fitted, table: &Table) -> Result<Vec<usize>> {
-    with_points!(table, |points| fitted.far_rows(&points).map_err(|e| Failure::of_file(&table.source, e)))
+    with_points!(table, |points| fitted.far_rows(points).map_err(|e| Failure::of_file(&table.source, e)))
 }
 
 /// Finds the leaves of new rows.

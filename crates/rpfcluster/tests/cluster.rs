@@ -270,7 +270,7 @@ fn confidence_is_high_inside_clusters_and_lower_between_them() {
     // Two clouds that touch at 0.
     let mut stream = Stream::new(13, Purpose::Shapes, 10, 0);
     let values: Vec<f64> = (0..1000).map(|i| if i % 2 == 0 { -1.5 } else { 1.5 } + stream.normal()).collect();
-    let fitted = RpfCluster { k: 2, trees: 100, tune: false, ..Default::default() }
+    let fitted = RpfCluster { k: 2, trees: 100, tune: false, assess: false, ..Default::default() }
         .fit(&Points::new(&values, 1000, 1).unwrap())
         .unwrap();
     let confidence = fitted.confidence(&Silent).unwrap();

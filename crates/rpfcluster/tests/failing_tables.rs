@@ -1,6 +1,8 @@
 //! Ordinary tables that a forest of all rows, or leaves of two rows, gets wrong: copies of a row, tiny tables, columns
 //! of another scale; and the verdict on what is found.
 
+#![allow(clippy::unwrap_used)]
+
 use std::path::PathBuf;
 
 use rpfcluster::AffinityKind;
@@ -24,10 +26,8 @@ fn whole_numbers(seed: u64, copies: usize, jitter: f64) -> (Vec<f64>, Vec<u32>) 
             values.push((stream.normal() * 1.5 + 2.0 + 5.0 * f64::from(group)).round().clamp(1.0, 10.0));
         }
     }
-    for _ in 0..copies {
-        truth.push(0);
-        values.extend([2.0; 4]);
-    }
+    truth.resize(truth.len() + copies, 0);
+    values.resize(values.len() + 4 * copies, 2.0);
     values.iter_mut().for_each(|v| *v += jitter * stream.uniform());
     (values, truth)
 }
