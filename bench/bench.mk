@@ -4,7 +4,7 @@
 BENCH_VENV := bench/.venv
 BENCH_BIN := $(BENCH_VENV)/bin
 
-.PHONY: bench choosing rates instructions tables tablescheck shapespicture
+.PHONY: bench choosing verdict rates instructions tables tablescheck shapespicture
 
 # Reinstalled only when the list of peers changes.
 $(BENCH_VENV)/installed: bench/requirements.txt
@@ -23,6 +23,9 @@ bench: $(BENCH_VENV)/built ## rpf against its peers: time, memory, accuracy (an 
 
 choosing: $(BENCH_VENV)/built ## quality of the label-free choice on every data set (hours; ARGS="--sets iris --seeds 1": seconds)
 	$(BENCH_BIN)/python bench/choosing.py $(ARGS)
+
+verdict: $(BENCH_VENV)/built ## calibration of the verdict and of -k auto (an hour; ARGS="--families mixtures": minutes)
+	$(BENCH_BIN)/python bench/verdict.py $(ARGS)
 
 rates: ## speed of the inner loops against the limits of the machine
 	$(CARGO) run --release --locked -p rpfcluster --example rates

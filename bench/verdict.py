@@ -10,6 +10,7 @@ tables of docs/notes/2026-11-verdict.md are printed.
 from __future__ import annotations
 
 import argparse
+import functools
 import hashlib
 import json
 import subprocess
@@ -86,8 +87,9 @@ def structureless(samples: int) -> Iterator[Table]:
         for number in range(samples):
             rng = np.random.default_rng([77, d, number])
             n = (60, 200, 500)[number % 3]
-            draw = (rng.random, rng.standard_normal, lambda size: rng.standard_t(5, size))[number // 3 % 3]
-            X = draw((n, d))
+            size = (n, d)
+            draws = (rng.random, rng.standard_normal, functools.partial(rng.standard_t, 5))
+            X = draws[number // 3 % 3](size)
             yield "structureless", f"{d}-{number:03}", X, np.zeros(n, int)
 
 
@@ -108,7 +110,9 @@ def measure(table: Table) -> Iterator[Line]:
             clusters = np.loadtxt(labels, delimiter=",", skiprows=1, dtype=int)[:, 1]
             verdict = {part: found["verdict"][part] for part in ("word", "score")}
             score = _ari(y[known], clusters[known])
-            yield line | verdict | {"method": method, "k": found["k"], "ari": score, "seconds": found["seconds"]["total"]}
+            yield (
+                line | verdict | {"method": method, "k": found["k"], "ari": score, "seconds": found["seconds"]["total"]}
+            )
     if family == "battery":
         from sklearn.cluster import HDBSCAN
 
@@ -137,9 +141,16 @@ def spearman(a: list[float], b: list[float]) -> float:
 
 def tables(lines: list[Line]) -> str:
     """Return the tables of the page."""
-    text = ["| K chosen, sets of up to 2,100 rows and K up to 10 | sets | K found | within one | mean ARI |", "|---|---|---|---|---|"]
+    text = [
+        "| K chosen, sets of up to 2,100 rows and K up to 10 | sets | K found | within one | mean ARI |",
+        "|---|---|---|---|---|",
+    ]
     for which in ("design", "check"):
-        small = [x for x in lines if x["family"] == "battery" and x["n"] <= 2100 and 2 <= x["k_true"] <= 10 and x["half"] == which]
+        small = [
+            x
+            for x in lines
+            if x["family"] == "battery" and x["n"] <= 2100 and 2 <= x["k_true"] <= 10 and x["half"] == which
+        ]
         for method in ("given", "auto", *(f"HDBSCAN({size})" for size in HDBSCAN_SIZES)):
             of = [x for x in small if x["method"] == method]
             if of:
@@ -147,7 +158,11 @@ def tables(lines: list[Line]) -> str:
                 near = sum(abs(x["k"] - x["k_true"]) <= 1 for x in of)
                 mean = np.mean([x["ari"] for x in of])
                 text.append(f"| {method}, {which} | {len(of)} | {exact} | {near} | {mean:.3f} |")
-    text += ["", "| verdict, true K | tables | rank correlation | clear | of them ARI below 0.5 |", "|---|---|---|---|---|"]
+    text += [
+        "",
+        "| verdict, true K | tables | rank correlation | clear | of them ARI below 0.5 |",
+        "|---|---|---|---|---|",
+    ]
     for which, chosen in (
         ("design: battery and paper", lambda x: x["half"] == "design"),
         ("check: battery and paper", lambda x: x["half"] == "check" and x["family"] != "mixtures"),
@@ -159,7 +174,11 @@ def tables(lines: list[Line]) -> str:
             rank = spearman([x["score"] for x in of], [x["ari"] for x in of])
             wrong = sum(x["ari"] < 0.5 for x in clear)
             text.append(f"| {which} | {len(of)} | {rank:.2f} | {len(clear)} | {wrong} |")
-    text += ["", f"| without structure, columns | samples | split by auto | {' | '.join(WORDS)} (K = {NULL_K}) |", "|---" * 7 + "|"]
+    text += [
+        "",
+        f"| without structure, columns | samples | split by auto | {' | '.join(WORDS)} (K = {NULL_K}) |",
+        "|---" * 7 + "|",
+    ]
     for d in DIMENSIONS:
         of = [x for x in lines if x["family"] == "structureless" and x["d"] == d]
         given = [x for x in of if x["method"] == "given"]
@@ -182,9 +201,15 @@ def picture(lines: list[Line], path: Path) -> None:
     check = [x for x in lines if x["method"] == "given" and x["half"] == "check" and x["family"] != "structureless"]
     for word in WORDS:
         of = [x for x in check if x["word"] == word]
-        axes.scatter([x["score"] for x in of], [x["ari"] for x in of], s=22, color=colours[word], label=f"{word} ({len(of)})")
+        axes.scatter(
+            [x["score"] for x in of], [x["ari"] for x in of], s=22, color=colours[word], label=f"{word} ({len(of)})"
+        )
     axes.plot([0, 1], [0, 1], color="#cccccc", zorder=0)
-    axes.set(xlabel="score of the verdict", ylabel="adjusted Rand index with the classes", title="Tables not used to set the limits")
+    axes.set(
+        xlabel="score of the verdict",
+        ylabel="adjusted Rand index with the classes",
+        title="Tables not used to set the limits",
+    )
     axes.legend(frameon=False)
     figure.tight_layout()
     figure.savefig(path, dpi=120)
@@ -199,7 +224,12 @@ def main() -> None:
     parser.add_argument("--picture", type=Path, help="also draw the calibration plot")
     args = parser.parse_args()
     families = args.families.split(",")
-    makers = {"battery": battery, "paper": paper, "mixtures": mixtures, "structureless": lambda: structureless(args.samples)}
+    makers = {
+        "battery": battery,
+        "paper": paper,
+        "mixtures": mixtures,
+        "structureless": lambda: structureless(args.samples),
+    }
     if not args.print:
         with ThreadPoolExecutor(2) as pool:
             for name in families:

@@ -229,7 +229,7 @@ pub struct Doubtful {
     pub cluster: u32,
     /// The cluster it is most similar to apart from its own.
     pub next: Option<u32>,
-    /// The share of the rows in its leaves, over all trees, that are in its cluster.
+    /// The share of the rows in its leaves, over all trees, that are in its cluster, shrunk by the verdict.
     pub confidence: f64,
     /// Its known class.
     pub class: Option<String>,

@@ -153,9 +153,17 @@ pub fn typical(report: &Report) -> String {
 
 pub fn doubtful(report: &Report) -> String {
     let Some(ConfidenceSummary { median, below_half }) = report.confidence else { return String::new() };
+    let shrunk = match &report.verdict {
+        Some(verdict) => format!(
+            ", shrunk towards 1/K by the fourth root of the score of the verdict ({:.2})",
+            verdict.score
+        ),
+        None => String::new(),
+    };
     let words = format!(
-        "The confidence of a row is the share of the rows in its leaves, over all trees, that belong to its cluster: 1 well \
-         inside a cluster, about 0.5 on the border of two. The median is {median:.2}; {below_half} of {} rows are below 0.5.",
+        "The confidence of a row is the share of the rows in its leaves, over all trees, that belong to its cluster{shrunk}: 1 \
+         well inside a cluster, about 0.5 on the border of two. The median is {median:.2}; {below_half} of {} rows are below \
+         0.5.",
         report.rows
     );
     if report.doubtful.is_empty() {

@@ -233,14 +233,15 @@ impl Fitted {
     }
 
     /// The confidence of each training row, from 0 to 1: of the rows it shares a leaf with, over all trees, the
-    /// fraction that is in its cluster, shrunk towards chance (1 / K) by the score of the verdict. A row deep inside a
-    /// cluster that may not be there is not certain.
+    /// fraction that is in its cluster, shrunk towards chance (1 / K) by the fourth root of the score of the verdict. A
+    /// row deep inside a cluster that may not be there is not certain.
     pub fn confidence(&self, observer: &dyn Observer) -> Result<Vec<f64>> {
         let k = self.params.k;
         let mut each = confidence::confidence(self.leaves(), &self.labels, k, observer)?;
         if let Some(verdict) = self.verdict().filter(|_| k > 1) {
-            let chance = 1.0 / k as f64;
-            each.iter_mut().for_each(|c| *c = chance + (*c - chance) * verdict.score);
+            // Of the powers 1 to 1/4, this one has the smallest squared error on the design tables.
+            let (chance, believed) = (1.0 / k as f64, verdict.score.sqrt().sqrt());
+            each.iter_mut().for_each(|c| *c = chance + (*c - chance) * believed);
         }
         Ok(each)
     }
