@@ -482,11 +482,19 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         Returns
         -------
         labels : ndarray of shape (n_samples,)
-            The cluster of each sample. Training samples keep their labels.
+            The cluster of each sample. Training samples keep their labels. A UserWarning names samples that lie far
+            outside the training samples, by more than half of the range of a feature.
         """
         cluster = self._require_forest()
         X = check_data(self, X, reset=False)
-        return cluster.predict(as_native(X), make_progress(self.verbose))
+        labels = cluster.predict(as_native(X), make_progress(self.verbose))
+        if far := cluster.far_rows(as_native(X)):
+            samples = "sample lies" if len(far) == 1 else "samples lie"
+            warn_caller(
+                f"{len(far)} {samples} far outside the training samples (the first is {far[0]}), "
+                "and the cluster is a guess there"
+            )
+        return labels
 
     def report(self, path: str | os.PathLike[str], X: Any = None, y: Any = None) -> None:
         """Write an HTML report.

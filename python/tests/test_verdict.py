@@ -117,3 +117,12 @@ def test_duplicates_are_checked_and_stored(tmp_path):
     assert load(tmp_path / "model.rpf").duplicates == "keep"
     with pytest.raises(ValueError, match="recut keeps the forest, so duplicates cannot change"):
         model.recut(duplicates="weigh")
+
+
+def test_predict_names_samples_far_outside(groups):
+    model = RPFCluster(2, n_estimators=50, random_state=0).fit(groups[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(groups[0])
+    with pytest.warns(UserWarning, match="1 sample lies far outside the training samples"):
+        model.predict(np.vstack([groups[0][:2], [[500.0, 0.0, 0.0]]]))

@@ -251,6 +251,46 @@ fn training_rows_keep_their_labels_in_predict() {
         "petal_width,extra,sepal_length,sepal_width,petal_length\n0.2,9,5.1,3.5,1.4\n0.25,9,5,3.4,1.5\n",
     );
     assert_eq!(dir.rpf("predict m.rpf new.csv").done().out, "row,cluster\n1,0\n2,0\n");
+    // A row far outside gets a cluster and a hint.
+    dir.put(
+        "far.csv",
+        "sepal_length,sepal_width,petal_length,petal_width\n5.1,3.5,1.4,0.2\n5.1,3.5,900,0.2\n",
+    );
+    let object = dir.rpf("predict m.rpf far.csv --json").done().json();
+    let hint = object["hints"][0].as_str().unwrap();
+    assert!(hint.contains("1 row lies far outside") && hint.contains("row 2"), "{hint}");
+}
+
+#[test]
+fn verdict_and_hints_are_in_the_summary_the_json_object_and_the_page() {
+    let dir = TestDir::new();
+    let mut cells = numbers();
+    let rows: String = (0..200)
+        .map(|i| {
+            format!(
+                "{},{},{}\n",
+                90_000 + i,
+                cells.next().unwrap() + f64::from(i % 2) * 9.0,
+                cells.next().unwrap()
+            )
+        })
+        .collect();
+    dir.put("id.csv", format!("id,x,y\n{rows}"));
+    let run = dir.rpf("cluster id.csv -k 2 -o l.csv --report r.html").done();
+    assert!(
+        run.err.contains("verdict      ") && run.err.contains("hint: Column id looks like an identifier"),
+        "{}",
+        run.err
+    );
+    let page = String::from_utf8(dir.bytes("r.html")).unwrap();
+    assert!(page.contains("Column id looks like an identifier") && page.contains("Verdict: <b>"), "the page");
+    let object = dir.rpf("cluster id.csv -k 2 -o l.csv --json -q").done().json();
+    assert!(["weak", "none"].contains(&object["verdict"]["word"].as_str().unwrap()), "{object}");
+    assert!(object["verdict"]["score"].as_f64().unwrap() < 0.5);
+    assert!(object["verdict"]["reason"].as_str().unwrap().ends_with('.'));
+    assert_eq!(object["hints"].as_array().unwrap().len(), 2);
+    let object = dir.rpf("cluster id.csv --drop id -k auto -o l.csv --json -q").done().json();
+    assert_eq!((object["k"].as_u64(), object["verdict"]["word"].as_str()), (Some(2), Some("clear")));
 }
 
 #[test]

@@ -189,6 +189,11 @@ impl Cluster {
         Ok(label_array(py, &labels))
     }
 
+    /// The rows that lie far outside the training rows.
+    fn far_rows(&self, py: Python<'_>, table: InputTable<'_>) -> PyResult<Vec<usize>> {
+        with_view!(table, view => gate(py, None, |_| self.inner.far_rows(&view.points()?)))
+    }
+
     /// The spectral embedding of each new row (Nystrom extension).
     #[pyo3(signature = (table, progress=None))]
     fn transform<'py>(

@@ -30,6 +30,10 @@ const MIN_ROWS: usize = 20;
 /// Fewer rows cannot make a clustering clear: chance groups look separated.
 const FEW_ROWS: usize = 30;
 
+/// Spread within clusters, in medians of the other columns, from which a dominant column is one of another scale. Less
+/// than in the whole table, since a cut through the column narrows it and widens the others.
+const WITHIN_RATIO: f64 = 3.0;
+
 /// How far to believe a clustering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -122,6 +126,14 @@ pub(crate) fn assess<R: Real>(
     let labels = fitted.grown_labels();
     let mut columns = Vec::new();
     for problem in column_problems(points) {
+        // A column that separates the clusters has a large spread for that reason alone.
+        let spread_by_clusters = match &problem {
+            ColumnProblem::Dominant { columns, .. } => !dominates_within(points, &labels, k, columns),
+            _ => false,
+        };
+        if spread_by_clusters {
+            continue;
+        }
         let decides = k > 1 && !matches!(problem, ColumnProblem::Scales { .. });
         let without =
             if decides { without_columns(points, &labels, fitted, &problem, observer)? } else { None };
@@ -206,6 +218,35 @@ fn judge(found: &KCandidate, n: usize, columns: &[ColumnFinding]) -> Verdict {
         }
     }
     Verdict { word, score, reason }
+}
+
+/// Whether the columns spread [`WITHIN_RATIO`] times as much as the others within the clusters too, by the standard deviations on a
+/// sample of the rows.
+fn dominates_within<R: Real>(points: &Points<R>, labels: &[u32], k: usize, dominant: &[usize]) -> bool {
+    let d = points.d();
+    let rows = sample_rows(0, points.n(), SAMPLE_ROWS);
+    let mut values = vec![0.0f64; rows.len() * d];
+    for (&row, out) in rows.iter().zip(values.chunks_exact_mut(d)) {
+        points.copy_row(row as usize, out);
+    }
+    let (mut means, mut sizes) = (vec![0.0; k * d], vec![0.0; k]);
+    let label_of = |row: &u32| labels[*row as usize] as usize;
+    rows.iter().for_each(|row| sizes[label_of(row)] += 1.0);
+    for (row, x) in rows.iter().zip(values.chunks_exact(d)) {
+        let size = sizes[label_of(row)];
+        means[label_of(row) * d..][..d].iter_mut().zip(x).for_each(|(mean, v)| *mean += v / size);
+    }
+    let mut squares = vec![0.0; d];
+    for (row, x) in rows.iter().zip(values.chunks_exact(d)) {
+        let mean = &means[label_of(row) * d..][..d];
+        squares.iter_mut().zip(x.iter().zip(mean)).for_each(|(sum, (v, m))| *sum += (v - m) * (v - m));
+    }
+    let mut others: Vec<f64> =
+        (0..d).filter(|column| !dominant.contains(column)).map(|column| squares[column]).collect();
+    others.retain(|square| *square > 0.0);
+    others.sort_unstable_by(f64::total_cmp);
+    let Some(median) = others.get(others.len() / 2) else { return true };
+    dominant.iter().any(|column| squares[*column] >= WITHIN_RATIO * WITHIN_RATIO * median)
 }
 
 /// Adjusted Rand index between the labels and a clustering without some of the columns, on a sample of the rows; `None`
