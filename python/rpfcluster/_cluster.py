@@ -345,7 +345,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         self._fit_cluster(X, k, **more)
         self.__dict__.pop("_used", None)
         self._set_fitted(self._cluster, X.dtype)
-        for sentence in self._cluster.column_hints(column_names(self)):
+        for sentence in self._cluster.hints(column_names(self)):
             warn_caller(sentence)
         return self
 

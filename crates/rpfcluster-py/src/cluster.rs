@@ -142,8 +142,8 @@ impl Cluster {
     }
 
     /// One sentence for each problem of the columns. Columns without a name are counted from 1.
-    fn column_hints(&self, names: Vec<String>) -> Vec<String> {
-        self.inner.column_hints(&names)
+    fn hints(&self, names: Vec<String>) -> Vec<String> {
+        self.inner.hints(&names)
     }
 
     /// The number of distinct rows; `None` where the forest was grown on all rows.

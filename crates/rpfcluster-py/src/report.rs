@@ -101,11 +101,7 @@ fn written(
         }
     }
     facts.push(("version".into(), format!("rpfcluster {}", env!("CARGO_PKG_VERSION"))));
-    let mut warnings = Vec::new();
-    if !fitted.embedding().converged {
-        warnings.push("The eigenvectors did not converge; the labels may be wrong.".to_string());
-    }
-    warnings.extend(fitted.column_hints(&about.columns));
+    let warnings = fitted.hints(&about.columns);
     let subject = Subject {
         source: about.source.clone(),
         clustering: &clustering,

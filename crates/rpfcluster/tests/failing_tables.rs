@@ -156,7 +156,7 @@ fn an_identifier_is_named_and_its_clusters_are_not_believed() {
         let verdict = fitted.verdict().unwrap();
         assert!(verdict.word <= VerdictWord::Weak && verdict.score < 0.5, "{verdict:?}");
         let names = ["id", "x", "y"].map(String::from);
-        let hints = fitted.column_hints(&names).join(" ");
+        let hints = fitted.hints(&names).join(" ");
         assert!(
             hints.contains("Column id holds") && hints.contains("Column id looks like an identifier"),
             "{hints}"
@@ -168,7 +168,7 @@ fn an_identifier_is_named_and_its_clusters_are_not_believed() {
             RpfCluster { k: 2, seed, ..Default::default() }.fit(&Points::new(&kept, 200, 2).unwrap());
         let fitted = fitted.unwrap();
         assert_eq!(fitted.verdict().unwrap().word, VerdictWord::Clear, "{:?}", fitted.verdict());
-        assert!(fitted.column_hints(&[]).is_empty());
+        assert!(fitted.hints(&[]).is_empty());
     }
 }
 

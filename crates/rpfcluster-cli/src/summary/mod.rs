@@ -20,72 +20,59 @@ pub enum Reader {
     Page,
 }
 
+/// A sentence of the library as a hint of the command, with the options that help.
+fn command_hint(sentence: &str, reader: Reader) -> String {
+    let mut hint = sentence.trim_end_matches('.').to_string();
+    for (words, options) in [
+        ("standardise the columns to", "--standardize all would"),
+        ("leave it out", "--drop leaves it out"),
+        (
+            "so the labels may be wrong",
+            "so the labels may be wrong; try --solver dense, another --affinity or more --trees",
+        ),
+        ("have arbitrary labels", "have arbitrary labels; use more --landmarks or --solver block"),
+        ("the number of clusters may be too large", "-k may be too large"),
+    ] {
+        hint = hint.replace(words, options);
+    }
+    let which = match reader {
+        Reader::Terminal => "; --report shows which rows they are",
+        Reader::TerminalWithReport => "; the report shows which rows they are",
+        Reader::Page => "",
+    };
+    if hint.ends_with("-k may be too large") {
+        hint += which;
+    }
+    match reader {
+        Reader::Page => format!("{hint}."),
+        Reader::Terminal | Reader::TerminalWithReport => format!("hint: {hint}"),
+    }
+}
+
 /// Warnings and hints, one sentence each.
 pub fn warnings(outcome: &Outcome, reader: Reader) -> Vec<String> {
-    let sentences = sentences(outcome, reader);
-    match reader {
-        Reader::Page => sentences.iter().map(|sentence| page_sentence(sentence)).collect(),
-        Reader::Terminal | Reader::TerminalWithReport => sentences,
-    }
-}
-
-/// A sentence for the page: without "hint:", with a capital letter and a full stop.
-fn page_sentence(sentence: &str) -> String {
-    let plain = sentence.strip_prefix("hint: ").unwrap_or(sentence);
-    let mut letters = plain.chars();
-    letters.next().map_or(String::new(), |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
-}
-
-/// A sentence of the library as a hint of the command, with the options that help.
-fn command_hint(sentence: &str) -> String {
-    let with_options = sentence
-        .replace("standardise the columns to", "--standardize all would")
-        .replace("leave it out", "--drop leaves it out");
-    format!("hint: {}", with_options.trim_end_matches('.'))
-}
-
-fn sentences(outcome: &Outcome, reader: Reader) -> Vec<String> {
-    let clustering = &outcome.clustering;
-    let e = clustering.embedding();
-    let mut sentences = Vec::new();
-    if !e.converged {
-        sentences.push(
-            "the eigenvectors did not converge, so the labels may be wrong; try --solver dense, another --affinity \
-             or more --trees"
-                .to_string(),
-        );
-    }
-    if e.uncovered > 0.0 {
-        sentences.push(format!(
-            "{:.1} % of the rows are similar to no landmark and have arbitrary labels; use more --landmarks or \
-             --solver block",
-            100.0 * e.uncovered
-        ));
-    }
-    if let Some(fitted) = clustering.fitted() {
-        let names = outcome.table().map_or(&[][..], |table| &table.columns);
-        sentences.extend(fitted.column_hints(names).iter().map(|sentence| command_hint(sentence)));
-    }
-    let (n, smallest) = (clustering.n(), clustering.sizes().into_iter().min().unwrap_or(0));
-    if smallest * 200 < n && n >= 400 && clustering.k() > 1 {
-        let which = match reader {
-            Reader::Terminal => "; --report shows which rows they are",
-            Reader::TerminalWithReport => "; the report shows which rows they are",
-            Reader::Page => "",
-        };
-        sentences.push(format!(
-            "hint: the smallest cluster has {smallest} of {n} rows: these may be outliers, or -k may be too large{which}"
-        ));
-    }
-    sentences
+    let sentences = match outcome.clustering.fitted() {
+        Some(fitted) => fitted.hints(outcome.table().map_or(&[][..], |table| &table.columns)),
+        None if outcome.clustering.embedding().converged => Vec::new(),
+        None => vec!["The eigenvectors did not converge, so the labels may be wrong.".to_string()],
+    };
+    sentences.iter().map(|sentence| command_hint(sentence, reader)).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::page_sentence;
+    use super::{Reader, command_hint};
 
     #[test]
-    fn a_hint_is_a_sentence_on_the_page() {
-        assert_eq!(page_sentence("hint: the number is unclear"), "The number is unclear.");
+    fn hints_name_options_and_are_sentences_on_the_page() {
+        let few = "The smallest cluster has 2 of 900 rows: these may be outliers, or the number of clusters may be too large.";
+        let hint = command_hint(few, Reader::Terminal);
+        assert!(
+            hint.starts_with("hint: The smallest")
+                && hint.ends_with("-k may be too large; --report shows which rows they are")
+        );
+        assert!(command_hint(few, Reader::Page).ends_with("-k may be too large."));
+        let id = command_hint("Column id looks like an identifier; leave it out.", Reader::Page);
+        assert_eq!(id, "Column id looks like an identifier; --drop leaves it out.");
     }
 }

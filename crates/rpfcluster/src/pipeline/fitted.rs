@@ -17,6 +17,10 @@ use crate::observe::Observer;
 use crate::params::{AffinityParams, RpfCluster, Setting};
 use crate::select::KCandidate;
 
+/// Rows from which a cluster of fewer than one in [`HINTED_SHARE`] of them is worth a hint.
+const HINTED_ROWS: usize = 400;
+const HINTED_SHARE: usize = 200;
+
 /// The leaves of a fit: of all rows, and of the distinct rows where some occur several times.
 #[derive(Debug)]
 pub(crate) struct FittedRows {
@@ -212,11 +216,30 @@ impl Fitted {
         self.assessment.as_ref().and_then(|found| found.evidence)
     }
 
-    /// What the columns show: those that decide nearly everything, and those that look like identifiers. One sentence
-    /// each; `names` are the names of the columns, or empty. Empty for a clustering read from a file.
-    pub fn column_hints(&self, names: &[String]) -> Vec<String> {
-        let found = self.assessment.iter().flat_map(|found| &found.columns);
-        found.map(|finding| finding.sentence(names)).collect()
+    /// What a user should know about the fit, one sentence each: eigenvectors that did not converge, rows that no
+    /// landmark covers, columns that decide nearly everything or look like identifiers (not for a clustering read from a
+    /// file), and a cluster of few rows. `names` are the names of the columns, or empty.
+    pub fn hints(&self, names: &[String]) -> Vec<String> {
+        let mut sentences = Vec::new();
+        if !self.embedding.converged {
+            sentences.push("The eigenvectors did not converge, so the labels may be wrong.".to_string());
+        }
+        if self.embedding.uncovered > 0.0 {
+            let percent = 100.0 * self.embedding.uncovered;
+            sentences.push(format!(
+                "{percent:.1} % of the rows are similar to no landmark and have arbitrary labels."
+            ));
+        }
+        let columns = self.assessment.iter().flat_map(|found| &found.columns);
+        sentences.extend(columns.map(|finding| finding.sentence(names)));
+        let (n, smallest) = (self.n(), self.sizes().into_iter().min().unwrap_or(0));
+        if self.k() > 1 && n >= HINTED_ROWS && smallest * HINTED_SHARE < n {
+            sentences.push(format!(
+                "The smallest cluster has {smallest} of {n} rows: these may be outliers, or the number of clusters may be \
+                 too large."
+            ));
+        }
+        sentences
     }
 
     pub(crate) fn set_assessment(&mut self, found: Assessment, seconds: f64) {
