@@ -31,7 +31,7 @@ const BELOW: f64 = 62.0;
 
 /// Draws the panels side by side on one colour scale. Without `root` it is linear, from 0 to the largest value or 1,
 /// whichever is larger. With `root`, colours follow the square root and the brightest stands for a percentile of the
-/// similarities off the diagonal ([`brightest`]), which makes weak similarities visible.
+/// similarities off the diagonal, which makes weak similarities visible.
 pub fn heat(panels: &[Panel<'_>], meaning: &[&str], root: bool) -> Result<String> {
     let wrong = |problem: String| Error::Picture { what: "heat map", problem };
     let most = panels.iter().flat_map(|p| p.values).copied().fold(0.0, f64::max);
