@@ -69,7 +69,7 @@ fn colour(method: ComparedMethod) -> &'static str {
 /// use rpfcluster_paper::reproduce::{Metric, Results, chart};
 /// let empty = r#"{"version": "0", "effort": "quick", "seeds": 1, "datasets": {}, "failed": {}, "not_public": {}}"#;
 /// let results: Results = serde_json::from_str(empty)?;
-/// assert!(bars(&chart(&results, Metric::RhoC)).contains("Clustering accuracy"));
+/// assert!(bars(&chart(&results, Metric::RhoC)).contains("Accuracy (rho_c)"));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 pub fn chart(results: &Results, metric: Metric) -> BarChart {
