@@ -101,6 +101,7 @@ pub fn pipeline(forest: &ForestArgs, spectral: &SpectralArgs, clusters: &Cluster
         diagonal: spectral.diagonal.map_or(default.diagonal, Into::into),
         top: spectral.top.and_then(|t| t.value()),
         power: spectral.power.and_then(|p| p.value()),
+        components: spectral.components.map_or(default.components, |given| given.0),
         duplicates: spectral.duplicates.map_or(default.duplicates, Into::into),
         solver: spectral.solver.map_or(default.solver, Into::into),
         landmarks: spectral.landmarks.unwrap_or(default.landmarks),

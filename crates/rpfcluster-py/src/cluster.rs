@@ -95,7 +95,7 @@ impl Cluster {
     /// Rows and columns of the training data.
     #[getter]
     fn shape(&self) -> (usize, usize) {
-        (self.inner.n(), self.inner.forest().d())
+        (self.inner.n(), self.inner.d())
     }
 
     /// The float type of the training data, "float32" or "float64".

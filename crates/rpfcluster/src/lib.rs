@@ -94,6 +94,7 @@ pub mod model_file;
 #[doc(hidden)]
 pub mod observe;
 mod params;
+mod pca;
 mod pipeline;
 mod points;
 #[doc(hidden)]
@@ -113,6 +114,9 @@ pub use error::{Error, Result};
 pub use forest::{Direction, Forest, ForestParams, LeafIds, Split};
 pub use kernel::{FeatureMap, LeafMatrix, Neighbors, Reranked, SparseKernel, rerank};
 pub use observe::{Observed, Observer, Silent, Stage};
-pub use params::{AffinityKind, AffinityParams, Duplicates, RpfCluster, Setting};
-pub use pipeline::{Evidence, Fitted, Partition, Seconds, Verdict, VerdictWord, check_distinct, partitions};
+pub use params::{AffinityKind, AffinityParams, Components, Duplicates, RpfCluster, Setting};
+pub use pipeline::{
+    Evidence, Fitted, Partition, PrincipalComponents, Seconds, Verdict, VerdictWord, check_distinct,
+    partitions,
+};
 pub use points::{Points, Precision, Real};

@@ -71,6 +71,21 @@ pub enum Duplicates {
     Keep,
 }
 
+/// The columns that the forest is grown on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+#[non_exhaustive]
+pub enum Components {
+    /// The leading principal components of a wide table, as many as stand out of the noise; else the columns themselves.
+    #[default]
+    Auto,
+    /// The columns themselves (Algorithm 1 of the paper).
+    None,
+    /// This many leading principal components.
+    Count(usize),
+}
+
 /// One combination of the parameters that decide a clustering on a grown forest.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Setting {
@@ -119,6 +134,8 @@ pub struct RpfCluster {
     pub direction: Direction,
     /// Random directions drawn at each node; the one with the largest spread is used.
     pub candidates: usize,
+    /// Whether the forest is grown on the columns or on their leading principal components.
+    pub components: Components,
     /// Which affinity is clustered.
     pub affinity: Option<AffinityKind>,
     /// `paper`: pairs below this similarity are removed.
@@ -163,6 +180,7 @@ impl Default for RpfCluster {
             split: forest.split,
             direction: forest.direction,
             candidates: forest.candidates,
+            components: Components::Auto,
             affinity: None,
             beta1: None,
             beta2: None,
@@ -209,6 +227,9 @@ impl RpfCluster {
         }
         if self.max_trees.is_some_and(|m| !(2..=ForestParams::MAX_TREES).contains(&m)) {
             return Err(parameter("max_trees", self.max_trees.unwrap_or_default(), "from 2 to 65535"));
+        }
+        if self.components == Components::Count(0) {
+            return Err(parameter("components", 0, "at least 1"));
         }
         if self.top == Some(0) {
             return Err(parameter("top", 0, "at least 1"));

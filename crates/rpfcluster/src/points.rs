@@ -259,6 +259,36 @@ impl<'a, R: Real> Points<'a, R> {
         }
     }
 
+    /// The values of a dense row; `None` for a sparse one.
+    pub(crate) fn dense_row(&self, row: usize) -> Option<&'a [R]> {
+        match self.storage {
+            Storage::Dense(values) => Some(&values[row * self.d..][..self.d]),
+            Storage::Sparse { .. } => None,
+        }
+    }
+
+    /// Writes the columns of a row from `first` on into `out`.
+    pub(crate) fn copy_columns(&self, row: usize, first: usize, out: &mut [f64]) {
+        match self.storage {
+            Storage::Dense(values) => {
+                let values = &values[row * self.d + first..];
+                out.iter_mut().zip(values).for_each(|(to, from)| *to = from.to_f64());
+            }
+            Storage::Sparse { starts, columns, values } => {
+                out.fill(0.0);
+                let range = starts[row]..starts[row + 1];
+                let (columns, values) = (&columns[range.clone()], &values[range]);
+                let from = columns.partition_point(|&column| (column as usize) < first);
+                for (&column, value) in columns[from..].iter().zip(&values[from..]) {
+                    match out.get_mut(column as usize - first) {
+                        Some(to) => *to = value.to_f64(),
+                        None => break,
+                    }
+                }
+            }
+        }
+    }
+
     /// Whether `agree(column, x, y)` holds for every column in which row `a` or row `b` stores a value.
     pub(crate) fn rows_agree(&self, a: usize, b: usize, agree: impl Fn(usize, f64, f64) -> bool) -> bool {
         match self.storage {

@@ -6,8 +6,8 @@ use clap::Args;
 use rpfcluster_data::{ColumnRef, Format};
 
 use super::values::{
-    AffinityArg, AutoOr, ByteSize, DiagonalArg, DirectionArg, DuplicatesArg, MissingArg, SolverArg, SplitArg,
-    count, seed,
+    AffinityArg, AutoOr, ByteSize, ComponentsArg, DiagonalArg, DirectionArg, DuplicatesArg, MissingArg,
+    SolverArg, SplitArg, count, seed,
 };
 
 /// A column by name or number.
@@ -111,6 +111,11 @@ pub struct SpectralArgs {
     #[arg(long, value_name = "HOW", value_enum)]
     pub diagonal: Option<DiagonalArg>,
 
+    /// Grow the forest on the C leading principal components; none takes the columns themselves, auto decides by the
+    /// variance that stands out of the noise [default: auto]
+    #[arg(long, value_name = "C|auto|none", help_heading = "Forest options")]
+    pub components: Option<ComponentsArg>,
+
     /// How rows that occur several times are treated [default: weigh]
     #[arg(long, value_name = "HOW", value_enum, help_heading = "Forest options")]
     pub duplicates: Option<DuplicatesArg>,
@@ -125,7 +130,7 @@ pub struct SpectralArgs {
 
     /// DATA is a similarity matrix, symmetric and non-negative: .csv, .npy, .npz (SciPy) or .mtx
     #[arg(long, conflicts_with_all = ["label", "drop", "columns", "standardize", "missing", "trees", "min_node",
-        "split", "direction", "candidates", "affinity", "beta1", "beta2", "top", "power", "diagonal", "duplicates"])]
+        "split", "direction", "candidates", "affinity", "beta1", "beta2", "top", "power", "diagonal", "components", "duplicates"])]
     pub precomputed: bool,
 }
 

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use clap::ValueEnum;
 use rpfcluster::affinity::Diagonal;
 use rpfcluster::spectral::{Method, Solver};
-use rpfcluster::{AffinityKind, Direction, Duplicates, Split};
+use rpfcluster::{AffinityKind, Components, Direction, Duplicates, Split};
 use rpfcluster_data::Missing;
 use rpfcluster_paper::compare::ComparedMethod as Rival;
 
@@ -234,6 +234,25 @@ impl<T: FromStr> FromStr for AutoOr<T> {
                 let kind = if "0.5".parse::<T>().is_ok() { "a number" } else { "a whole number" };
                 format!("expected {kind} or auto")
             }),
+        }
+    }
+}
+
+/// The value of `--components`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ComponentsArg(pub Components);
+
+impl FromStr for ComponentsArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "auto" => Ok(ComponentsArg(Components::Auto)),
+            "none" => Ok(ComponentsArg(Components::None)),
+            _ => match text.parse() {
+                Ok(count) => Ok(ComponentsArg(Components::Count(count))),
+                Err(_) => Err("expected a whole number, auto or none".into()),
+            },
         }
     }
 }

@@ -41,7 +41,11 @@ fn print_json(model: &Model, shape: &ForestStatistics) -> Result {
         "format": model_file::VERSION,
         "n": model.clustering().map_or(forest.n(), |fitted| fitted.n()),
         "distinct": model.clustering().and_then(|fitted| fitted.distinct()),
-        "d": forest.d(),
+        "d": model.clustering().map_or(forest.d(), |fitted| fitted.d()),
+        "components": model.clustering().and_then(|fitted| fitted.components()).map(|found| json!({
+            "count": found.variances.len(),
+            "explained_variance": found.explained(),
+        })),
         "seed": forest.params().seed,
         "params": forest.params(),
         "precision": forest.precision(),
@@ -74,10 +78,20 @@ fn print_text(args: &InspectArgs, model: &Model, shape: &ForestStatistics) -> Re
         Some(fitted) => format!("{} distinct rows of {}", forest.n(), fitted.n()),
         None => format!("{} rows", forest.n()),
     };
+    let components = model.clustering().and_then(|fitted| fitted.components());
+    let columns = match &components {
+        Some(found) => format!(
+            "{} principal components of {} columns ({:.0} % of the variance)",
+            found.variances.len(),
+            found.mean.len(),
+            100.0 * found.explained()
+        ),
+        None => format!("{} columns", forest.d()),
+    };
     let mut lines = vec![
         ("file", format!("{}, {}", args.model.display(), output::size(model.size as u64))),
         ("format", format!("version {}", model_file::VERSION)),
-        ("grown on", format!("{rows}, {} columns, {width} precision", forest.d())),
+        ("grown on", format!("{rows}, {columns}, {width} precision")),
         (
             "parameters",
             format!(

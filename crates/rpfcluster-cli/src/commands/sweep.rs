@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rpfcluster::LeafMatrix;
-use rpfcluster::{AffinityKind, Duplicates, ForestParams, RpfCluster};
+use rpfcluster::{AffinityKind, Components, Duplicates, ForestParams, RpfCluster};
 use rpfcluster_data::{Preparation, Table};
 use rpfcluster_paper::sweep::{GridEntry, Sweep, SweepResult, coarse_bandwidths, paper_bandwidths};
 use serde_json::{Map, Value, json};
@@ -101,8 +101,9 @@ fn page(
         beta2: Some(picked.beta2),
         diagonal: sweep.diagonal,
         method: Some(picked.method),
-        // The forest of the sweep is grown on all rows.
+        // The forest of the sweep is grown on all rows and columns.
         duplicates: Duplicates::Keep,
+        components: Components::None,
         seed: forest.seed,
         ..Default::default()
     };

@@ -147,7 +147,7 @@ pub fn load(path: &Path) -> Result<Model> {
     if let Some(meta) = &model.meta {
         let p = &meta.preparation;
         let n = model.clustering().map_or(model.forest().n(), |fitted| fitted.n());
-        let d = model.forest().d();
+        let d = model.clustering().map_or(model.forest().d(), |fitted| fitted.d());
         let fits =
             [p.columns.len(), p.positions.len(), p.center.len(), p.scale.len()].iter().all(|&l| l == d)
                 && (p.fill.is_empty() || p.fill.len() == d)

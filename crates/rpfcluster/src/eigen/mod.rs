@@ -20,7 +20,9 @@ mod tall_skinny;
 
 pub(crate) use block_krylov::StartVectors;
 use block_krylov::{EigenRequest, InitialBlock};
+pub(crate) use dense::{SymmetricEigen, symmetric};
 pub(crate) use operator::NormalizedAffinity;
+pub(crate) use orthonormal::{RandomColumns, orthonormalise};
 
 use crate::affinity::Affinity;
 use crate::error::{Error, Result};
@@ -29,6 +31,7 @@ use crate::observe::{Observer, Stage, StageGuard};
 
 pub use params::{Method, Solver, SpectralParams};
 pub use sign::fix_signs;
+pub(crate) use tall_skinny::{Block, gram, rotate};
 
 /// Largest memory of the dense solver, in bytes: four matrices of 16,384 rows.
 const DENSE_LIMIT: u64 = 8 << 30;

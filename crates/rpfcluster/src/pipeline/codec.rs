@@ -16,6 +16,7 @@ use crate::forest::Forest;
 use crate::model_file::{Container, Piece, Sections, read};
 use crate::observe::{Observer, Silent, check};
 use crate::params::{AffinityParams, RpfCluster, Setting};
+use crate::pca::Pca;
 
 /// The scalars of a clustering, stored as JSON in the section `cluster`.
 #[derive(serde::Serialize, serde::Deserialize)]
@@ -98,6 +99,11 @@ impl Fitted {
         if !extent.is_empty() {
             sections.add("extent", vec![Piece::F64(&extent)]);
         }
+        if let Some(pca) = &self.pca {
+            let total = Piece::F64(std::slice::from_ref(&pca.total));
+            let arrays = [&pca.variances, &pca.mean, &pca.axes].map(|array| Piece::F64(array));
+            sections.add("pca", std::iter::once(total).chain(arrays).collect());
+        }
         for &(name, bytes) in extra {
             sections.add(name, vec![Piece::Bytes(bytes)]);
         }
@@ -162,10 +168,14 @@ impl Fitted {
         let rows = FittedRows::new(leaves, distinct);
         let mut fitted =
             Fitted::new(head.params, Arc::new(forest), setting, rows, labelling, seconds, evidence);
+        if file.has("pca") {
+            let pca = Pca::from_numbers(&file.f64s("pca")?, fitted.forest.d());
+            fitted.pca = Some(Arc::new(pca.ok_or_else(|| damaged("section pca does not fit the forest"))?));
+        }
         if file.has("extent") {
             let extent = file.f64s("extent")?;
             let (pairs, rest) = extent.as_chunks::<2>();
-            if pairs.len() != fitted.forest.d() || !rest.is_empty() {
+            if pairs.len() != fitted.d() || !rest.is_empty() {
                 return Err(damaged("section extent does not fit the columns"));
             }
             fitted.extent = Some(Extent(pairs.to_vec()));

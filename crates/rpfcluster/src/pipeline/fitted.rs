@@ -15,6 +15,7 @@ use crate::kernel::LeafMatrix;
 use crate::metrics::cluster_sizes;
 use crate::observe::Observer;
 use crate::params::{AffinityParams, RpfCluster, Setting};
+use crate::pca::Pca;
 use crate::select::KCandidate;
 
 /// Rows from which a cluster of fewer than one in [`HINTED_SHARE`] of them is worth a hint.
@@ -55,6 +56,39 @@ impl FittedRows {
     }
 }
 
+/// The principal components that a forest was grown on.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct PrincipalComponents<'a> {
+    /// The mean of each column.
+    pub mean: &'a [f64],
+    /// The components as columns of a d x C matrix, row-major, of unit length.
+    pub axes: &'a [f64],
+    /// The variance along each component, descending.
+    pub variances: &'a [f64],
+    /// The sum of the variances of all columns.
+    pub total_variance: f64,
+}
+
+impl PrincipalComponents<'_> {
+    /// The share of the variance of all columns that the components hold, from 0 to 1.
+    pub fn explained(&self) -> f64 {
+        match self.total_variance > 0.0 {
+            true => (self.variances.iter().sum::<f64>() / self.total_variance).min(1.0),
+            false => 0.0,
+        }
+    }
+
+    /// The columns that a component weighs most, the largest first, with their coefficients.
+    pub fn leading_columns(&self, component: usize, most: usize) -> Vec<(usize, f64)> {
+        let axis = self.axes.chunks_exact(self.variances.len()).map(|row| row[component]);
+        let mut columns: Vec<(usize, f64)> = axis.enumerate().collect();
+        columns.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0)));
+        columns.truncate(most);
+        columns
+    }
+}
+
 /// A clustering of the rows it was fitted on. [`Fitted::predict`] labels other rows.
 #[derive(Debug)]
 pub struct Fitted {
@@ -70,6 +104,8 @@ pub struct Fitted {
     seconds: Seconds,
     evidence: Evidence,
     assessment: Option<Assessment>,
+    /// The principal components that the forest was grown on; `None` where it was grown on the columns themselves.
+    pub(crate) pca: Option<Arc<Pca>>,
     /// The ranges of the training columns; a model of an earlier version has none.
     pub(crate) extent: Option<Extent>,
     /// Computed by the first call of predict or transform.
@@ -88,7 +124,7 @@ impl Fitted {
     ) -> Self {
         let Labelling { labels, embedding, refined } = labelling;
         let tables = OnceLock::new();
-        let (assessment, extent) = (None, None);
+        let (assessment, pca, extent) = (None, None, None);
         Fitted {
             params,
             forest,
@@ -100,6 +136,7 @@ impl Fitted {
             seconds,
             evidence,
             assessment,
+            pca,
             extent,
             tables,
         }
@@ -123,6 +160,21 @@ impl Fitted {
     /// Number of training rows.
     pub fn n(&self) -> usize {
         self.labels.len()
+    }
+
+    /// Number of columns of the table.
+    pub fn d(&self) -> usize {
+        self.pca.as_ref().map_or(self.forest.d(), |pca| pca.d())
+    }
+
+    /// The principal components that the forest was grown on; `None` where it was grown on the columns themselves.
+    pub fn components(&self) -> Option<PrincipalComponents<'_>> {
+        self.pca.as_deref().map(|pca| PrincipalComponents {
+            mean: &pca.mean,
+            axes: &pca.axes,
+            variances: &pca.variances,
+            total_variance: pca.total,
+        })
     }
 
     /// Number of distinct rows, which the forest was grown on; `None` where it was grown on all rows.

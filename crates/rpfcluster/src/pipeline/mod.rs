@@ -26,8 +26,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 pub use fit::{Seconds, check_distinct};
-pub use fitted::Fitted;
 pub(crate) use fitted::FittedRows;
+pub use fitted::{Fitted, PrincipalComponents};
 pub use partitions::{Partition, partitions};
 pub(crate) use verdict::Assessment;
 pub use verdict::{Verdict, VerdictWord};
@@ -37,6 +37,7 @@ use crate::error::Result;
 use crate::forest::Forest;
 use crate::observe::{Observed, Observer, Quiet};
 use crate::params::{AffinityParams, Duplicates, RpfCluster, Setting, linear_min_node};
+use crate::pca::Pca;
 use crate::points::{AnyPoints, Points, Real};
 use crate::random::sample_rows;
 use crate::select::{self, Choice, KChoice, TreesChoice};
@@ -75,23 +76,35 @@ impl RpfCluster {
             Duplicates::Weigh => DistinctRows::find(points, observer)?.map(Arc::new),
             Duplicates::Keep => None,
         };
+        let fit = |table: &Points<R>| -> Result<Fitted> {
+            let clock = Instant::now();
+            let Some(pca) = Pca::of(table, self.components, observer)? else {
+                return self.fit_rows(table, table, rows.clone(), observer);
+            };
+            let scores = pca.project(table, observer)?;
+            let prepared = clock.elapsed().as_secs_f64();
+            let scores = Points::new(&scores, table.n(), pca.count())?;
+            let mut fitted = self.fit_rows(&scores, table, rows.clone(), observer)?;
+            fitted.pca = Some(Arc::new(pca));
+            fitted.add_seconds(Seconds { grow: prepared, ..Seconds::default() });
+            Ok(fitted)
+        };
         let searched = clock.elapsed().as_secs_f64();
-        let mut fitted = match rows {
-            Some(rows) => {
-                let distinct = rows.clone();
-                points.with_rows(&rows.first, |points| self.fit_rows(points, Some(distinct), observer))??
-            }
-            None => self.fit_rows(points, None, observer)?,
+        let mut fitted = match &rows {
+            Some(rows) => points.with_rows(&rows.first, fit)??,
+            None => fit(points)?,
         };
         fitted.add_seconds(Seconds { grow: searched, ..Seconds::default() });
         fitted.extent = Some(Extent::new(points));
         Ok(fitted)
     }
 
-    /// Fits these rows. `distinct` is there when they are the distinct rows of a table with copies.
+    /// Fits these rows of `table`, or their principal components. `distinct` is there when they are the distinct rows of
+    /// a table with copies.
     fn fit_rows<R: Real>(
         &self,
         points: &Points<R>,
+        table: &Points<R>,
         distinct: Option<Arc<DistinctRows>>,
         observer: &dyn Observer,
     ) -> Result<Fitted> {
@@ -151,7 +164,7 @@ impl RpfCluster {
         if self.assess {
             let clock = Instant::now();
             let choice = fitted.evidence().k.clone();
-            let found = verdict::assess(points, &fitted, choice.as_ref(), known, observer)?;
+            let found = verdict::assess(points, table, &fitted, choice.as_ref(), known, observer)?;
             fitted.set_assessment(found, clock.elapsed().as_secs_f64());
         }
         Ok(fitted)

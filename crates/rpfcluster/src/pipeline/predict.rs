@@ -21,7 +21,8 @@ use crate::kernel::LeafMatrix;
 use crate::label::to_unit;
 use crate::observe::{Observed, Observer};
 use crate::params::AffinityParams;
-use crate::points::{Points, Real};
+use crate::pca::Pca;
+use crate::points::{Points, Precision, Real};
 use crate::thread_pool::in_pool;
 
 /// Rows predicted at a time, or as many as the training rows where these are more: their leaf ids take 4 bytes per row
@@ -189,7 +190,39 @@ impl Fitted {
     }
 
     fn leaf_ids<R: Real>(&self, points: &Points<R>, observer: &dyn Observer) -> Result<LeafIds> {
-        Ok(self.rows.grown.adapt(self.forest.route(points.observed(observer))?))
+        let ids = match &self.pca {
+            Some(pca) => self.route_scores(pca, points, observer)?,
+            None => self.forest.route(points.observed(observer))?,
+        };
+        Ok(self.rows.grown.adapt(ids))
+    }
+
+    /// Routes the principal components of the rows, computed in the precision of the model.
+    fn route_scores<R: Real>(
+        &self,
+        pca: &Pca,
+        points: &Points<R>,
+        observer: &dyn Observer,
+    ) -> Result<LeafIds> {
+        fn route<R: Real>(
+            fitted: &Fitted,
+            pca: &Pca,
+            points: &Points<R>,
+            observer: &dyn Observer,
+        ) -> Result<LeafIds> {
+            let scores = pca.project(points, observer)?;
+            let scores = Points::new(&scores, points.n(), pca.count())?;
+            fitted.forest.route(scores.observed(observer))
+        }
+        match (self.forest.precision(), R::PRECISION) {
+            (Precision::F32, Precision::F64) => {
+                points.in_width::<f32, _>(|points| route(self, pca, points, observer))?
+            }
+            (Precision::F64, Precision::F32) => {
+                points.in_width::<f64, _>(|points| route(self, pca, points, observer))?
+            }
+            _ => route(self, pca, points, observer),
+        }
     }
 
     /// For each row that the forest was grown on, its first training row and the number of its copies.

@@ -12,7 +12,7 @@ use crate::thread_pool::in_pool;
 impl Fitted {
     /// Clusters the same rows with other parameters on the same forest. The labels equal those of a new fit.
     ///
-    /// The parameters of the forest (trees, split, direction, candidates, seed, duplicates) are ignored, and `min_node` must not be
+    /// The parameters of the forest (trees, split, direction, candidates, components, seed, duplicates) are ignored, and `min_node` must not be
     /// below the value the forest was grown with. Above 100,000 rows a fit tries settings on a sample, a refit on all
     /// rows: it takes longer and may select another setting, so give the setting explicitly there.
     ///
@@ -42,6 +42,7 @@ impl Fitted {
             candidates: grown.candidates,
             seed: grown.seed,
             duplicates: self.params.duplicates,
+            components: self.params.components,
             ..params.clone()
         };
         params.tune &= params.k > 1;
@@ -50,13 +51,14 @@ impl Fitted {
             Precision::F32 => size_of::<f32>(),
             Precision::F64 => size_of::<f64>(),
         };
-        memory::check(&params, self.n(), self.forest.d(), width)?;
+        memory::check(&params, self.n(), self.d(), width)?;
         let forest = Arc::clone(&self.forest);
         let distinct = self.rows.distinct.clone();
         let (evidence, seconds) = (Evidence::default(), Seconds::default());
         let mut fitted = in_pool(params.threads, || {
             fit_forest(params.clone(), forest, distinct, evidence, seconds, observer)
         })??;
+        fitted.pca = self.pca.clone();
         fitted.extent = self.extent.clone();
         Ok(fitted)
     }

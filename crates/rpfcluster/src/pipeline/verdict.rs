@@ -114,9 +114,11 @@ impl ColumnFinding {
     }
 }
 
-/// Assesses a fit of `points`, the rows that its forest was grown on. `known` is the evidence that K was selected by.
+/// Assesses a fit of `points`, the rows that its forest was grown on; they are those of `table` or their principal
+/// components. `known` is the evidence that K was selected by.
 pub(crate) fn assess<R: Real>(
     points: &Points<R>,
+    table: &Points<R>,
     fitted: &Fitted,
     choice: Option<&KChoice>,
     known: Option<KEvidence>,
@@ -125,10 +127,10 @@ pub(crate) fn assess<R: Real>(
     let (n, k) = (points.n(), fitted.k());
     let labels = fitted.grown_labels();
     let mut columns = Vec::new();
-    for problem in column_problems(points) {
+    for problem in column_problems(table) {
         // A column that separates the clusters has a large spread for that reason alone.
         let spread_by_clusters = match &problem {
-            ColumnProblem::Dominant { columns, .. } => !dominates_within(points, &labels, k, columns),
+            ColumnProblem::Dominant { columns, .. } => !dominates_within(table, &labels, k, columns),
             _ => false,
         };
         if spread_by_clusters {
@@ -136,7 +138,7 @@ pub(crate) fn assess<R: Real>(
         }
         let decides = k > 1 && !matches!(problem, ColumnProblem::Scales { .. });
         let without =
-            if decides { without_columns(points, &labels, fitted, &problem, observer)? } else { None };
+            if decides { without_columns(table, &labels, fitted, &problem, observer)? } else { None };
         columns.push(ColumnFinding { problem, without });
     }
     if k < 2 {

@@ -1,0 +1,170 @@
+//! Principal components as a step of a fit: what they are, where they are used, and that predict, model files, sparse
+//! rows and threads agree with it.
+
+#![allow(clippy::unwrap_used)]
+
+use rpfcluster::metrics::Scores;
+use rpfcluster::model_file::Container;
+use rpfcluster::random::{Purpose, Stream};
+use rpfcluster::{Components, Error, Fitted, Points, RpfCluster, Silent};
+
+/// `k` groups in a random plane of `signal` dimensions, hidden in `d` noisy columns.
+fn hidden_groups(seed: u64, n: usize, d: usize, signal: usize, k: usize) -> (Vec<f64>, Vec<u32>) {
+    let mut stream = Stream::new(seed, Purpose::Shapes, 21, 0);
+    let axes: Vec<f64> = (0..signal * d).map(|_| stream.normal() / (d as f64).sqrt()).collect();
+    let centers: Vec<f64> = (0..k * signal).map(|_| 6.0 * stream.normal()).collect();
+    let truth: Vec<u32> = (0..n).map(|i| (i % k) as u32).collect();
+    let mut values = vec![0.0; n * d];
+    for (row, &group) in values.chunks_exact_mut(d).zip(&truth) {
+        row.iter_mut().for_each(|v| *v = 0.5 * stream.normal());
+        for s in 0..signal {
+            let at = centers[group as usize * signal + s] + stream.normal();
+            row.iter_mut().zip(&axes[s * d..]).for_each(|(v, a)| *v += at * a);
+        }
+    }
+    (values, truth)
+}
+
+fn fixed(k: usize, components: Components) -> RpfCluster {
+    RpfCluster { k, tune: false, assess: false, trees: 50, components, ..Default::default() }
+}
+
+/// Largest entry of `C a - λ a` over the components, in units of the largest variance, and of `aᵀ a - 1`.
+fn errors(values: &[f64], n: usize, d: usize, fitted: &Fitted) -> (f64, f64) {
+    let found = fitted.components().unwrap();
+    let count = found.variances.len();
+    let mean: Vec<f64> = (0..d).map(|j| (0..n).map(|i| values[i * d + j]).sum::<f64>() / n as f64).collect();
+    let axis = |c: usize| (0..d).map(move |j| found.axes[j * count + c]);
+    let (mut residual, mut skew) = (0.0f64, 0.0f64);
+    for c in 0..count {
+        let mut image = vec![0.0; d];
+        for row in values.chunks_exact(d) {
+            let score: f64 = row.iter().zip(&mean).zip(axis(c)).map(|((x, m), a)| (x - m) * a).sum();
+            let share = score / n as f64;
+            image.iter_mut().zip(row.iter().zip(&mean)).for_each(|(o, (x, m))| *o += share * (x - m));
+        }
+        for (image, a) in image.iter().zip(axis(c)) {
+            residual = residual.max((image - found.variances[c] * a).abs() / found.variances[0]);
+        }
+        for other in 0..=c {
+            let dot: f64 = axis(c).zip(axis(other)).map(|(a, b)| a * b).sum();
+            skew = skew.max((dot - f64::from(u8::from(c == other))).abs());
+        }
+    }
+    (residual, skew)
+}
+
+#[test]
+fn components_are_eigenvectors_of_the_covariance_matrix() {
+    for (d, count, tolerance) in [(61, 12, 1e-12), (130, 50, 1e-12), (1200, 5, 1e-4)] {
+        let (n, k) = (400, 3);
+        let (values, _) = hidden_groups(d as u64, n, d, 5, k);
+        let points = Points::new(&values, n, d).unwrap();
+        let fitted = fixed(k, Components::Count(count)).fit(&points).unwrap();
+        assert_eq!(fitted.components().unwrap().variances.len(), count);
+        assert!(fitted.components().unwrap().variances.is_sorted_by(|a, b| a >= b));
+        let (residual, skew) = errors(&values, n, d, &fitted);
+        assert!(residual < tolerance && skew < 1e-10, "{d} columns: residual {residual}, {skew}");
+        let explained = fitted.components().unwrap().explained();
+        assert!((0.0..=1.0).contains(&explained), "{explained}");
+    }
+}
+
+#[test]
+fn wide_tables_take_components_and_narrow_ones_their_columns() {
+    for (d, taken) in [(10, false), (50, false), (51, true), (200, true)] {
+        let (values, _) = hidden_groups(3, 150, d, 4, 3);
+        let fitted = fixed(3, Components::Auto).fit(&Points::new(&values, 150, d).unwrap()).unwrap();
+        assert_eq!(fitted.components().is_some(), taken, "{d} columns");
+        assert_eq!(fitted.d(), d);
+        let grown_on = fitted.forest().d();
+        assert!(if taken { (10..=50).contains(&grown_on) } else { grown_on == d }, "{grown_on} of {d}");
+    }
+    // Nothing varies.
+    let constant = vec![1.0; 60 * 40];
+    let fitted = fixed(1, Components::Auto).fit(&Points::new(&constant, 40, 60).unwrap()).unwrap();
+    assert!(fitted.components().is_none());
+}
+
+#[test]
+fn components_find_groups_that_all_columns_hide() {
+    let (n, d, k) = (600, 300, 5);
+    let (mut with, mut without) = (0.0, 0.0);
+    for seed in 0..5 {
+        let (values, truth) = hidden_groups(seed, n, d, 6, k);
+        let points = Points::new(&values, n, d).unwrap();
+        for (components, sum) in [(Components::Auto, &mut with), (Components::None, &mut without)] {
+            let params = RpfCluster { seed, trees: 200, ..fixed(k, components) };
+            *sum += Scores::new(params.fit(&points).unwrap().labels(), &truth).unwrap().ari / 5.0;
+        }
+    }
+    assert!(with > 0.9 && with > without + 0.02, "with {with}, without {without}");
+}
+
+#[test]
+fn predict_transform_and_model_files_apply_the_components() {
+    let (n, d, k) = (300, 80, 4);
+    let (values, _) = hidden_groups(8, n, d, 5, k);
+    let points = Points::new(&values, n, d).unwrap();
+    let fitted = fixed(k, Components::Auto).fit(&points).unwrap();
+    assert_eq!(fitted.predict(&points).unwrap(), fitted.labels());
+    assert_eq!(fitted.transform(&points).unwrap(), fitted.embedding().vectors);
+    let mut bytes = Vec::new();
+    fitted.write_with(&mut bytes, &[], &Silent).unwrap();
+    let loaded = Fitted::from_container(&Container::parse(&bytes, &Silent).unwrap(), &Silent).unwrap();
+    assert_eq!(loaded.components().unwrap().axes, fitted.components().unwrap().axes);
+    assert_eq!(loaded.predict(&points).unwrap(), fitted.labels());
+    assert_eq!(fitted.refit(&fixed(k, Components::Auto), &Silent).unwrap().labels(), fitted.labels());
+    // Rows of the other width of numbers, and rows of another number of columns.
+    let single: Vec<f32> = values.iter().map(|v| *v as f32).collect();
+    let single = Points::new(&single, n, d).unwrap();
+    let same = fitted.predict(&single).unwrap().iter().zip(fitted.labels()).filter(|(a, b)| a == b).count();
+    assert!(same * 100 >= n * 99, "{same} of {n}");
+    let narrow = Points::new(&values[..50], 1, 50).unwrap();
+    assert_eq!(fitted.predict(&narrow).unwrap_err(), Error::Columns { got: 50, expected: d });
+}
+
+#[test]
+fn neither_threads_nor_sparse_storage_change_a_bit() {
+    for (n, d) in [(500, 70), (300, 1100)] {
+        let (mut values, _) = hidden_groups(4, n, d, 5, 3);
+        // Half of the entries are zero.
+        values.iter_mut().enumerate().for_each(|(i, v)| *v *= f64::from(u8::from(i % 2 == i / d % 2)));
+        let (mut starts, mut columns, mut stored) = (vec![0], Vec::new(), Vec::new());
+        for row in values.chunks_exact(d) {
+            for (column, value) in (0u32..).zip(row).filter(|(_, value)| **value != 0.0) {
+                columns.push(column);
+                stored.push(*value);
+            }
+            starts.push(columns.len());
+        }
+        let dense = Points::new(&values, n, d).unwrap();
+        let sparse = Points::sparse(&starts, &columns, &stored, n, d).unwrap();
+        let fit = |points: &Points<f64>, threads| {
+            let params = RpfCluster { threads: Some(threads), ..fixed(3, Components::Auto) };
+            let fitted = params.fit(points).unwrap();
+            let bits = |v: &[f64]| v.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+            (bits(fitted.components().unwrap().axes), fitted.labels().to_vec())
+        };
+        let one = fit(&dense, 1);
+        for threads in [2, 3, 8] {
+            assert_eq!(fit(&dense, threads), one, "{d} columns, {threads} threads");
+        }
+        assert_eq!(fit(&sparse, 2), one, "{d} columns, sparse");
+    }
+}
+
+#[test]
+fn a_count_out_of_range_is_refused() {
+    let (values, _) = hidden_groups(1, 60, 12, 3, 2);
+    let points = Points::new(&values, 60, 12).unwrap();
+    for count in [0, 13] {
+        let problem = fixed(2, Components::Count(count)).fit(&points).unwrap_err().to_string();
+        assert!(problem.contains(&format!("components is {count}")), "{problem}");
+    }
+    // Squares would overflow.
+    let huge: Vec<f64> = values.iter().map(|v| v * 1e200).collect();
+    let huge = Points::new(&huge, 60, 12).unwrap();
+    let problem = fixed(2, Components::Count(3)).fit(&huge).unwrap_err().to_string();
+    assert!(problem.contains("too large to be squared"), "{problem}");
+}
