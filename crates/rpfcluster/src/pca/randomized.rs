@@ -51,7 +51,8 @@ pub(super) fn leading<R: Real>(points: &Points<R>, count: usize, observer: &dyn 
     rotate(&mut block, width, width, &turn, count, observer)?;
     let axes = block.chunks_exact(width).flat_map(|row| &row[..count]).copied().collect();
     let variances = values[..count].iter().map(|v| v.max(0.0)).collect();
-    Ok(Pca { mean, axes, variances, total: total_variance(points, observer)? })
+    let total = total_variance(points, &mean, observer)?;
+    Ok(Pca { mean, axes, variances, total })
 }
 
 /// The covariance matrix times a block: `Xᵀ X B / n` of the centred rows.
@@ -102,19 +103,23 @@ fn products<R: Real>(
 }
 
 /// The sum of the variances of all columns.
-fn total_variance<R: Real>(points: &Points<R>, observer: &dyn Observer) -> Result<f64> {
+fn total_variance<R: Real>(points: &Points<R>, mean: &[f64], observer: &dyn Observer) -> Result<f64> {
     let (n, d) = (points.n(), points.d());
-    let mean = means(points, observer)?;
     let share = 1.0 / n as f64;
-    // Around the mean where a value is stored, and the mean itself where none is.
-    let (mut squares, mut stored) = (vec![0.0; d], vec![0usize; d]);
+    // Zeros are counted, stored or not.
+    let (mut squares, mut others) = (vec![0.0; d], vec![0usize; d]);
     for row in 0..n {
+        if row.is_multiple_of(CHECK_ROWS) {
+            check(observer)?;
+        }
         points.each_value(row, |column, value| {
-            let x = value.to_f64() - mean[column];
-            squares[column] += x * x * share;
-            stored[column] += 1;
+            if value != R::default() {
+                let x = value.to_f64() - mean[column];
+                squares[column] += x * x * share;
+                others[column] += 1;
+            }
         });
     }
-    let zeros = |(mean, stored): (&f64, &usize)| mean * mean * (n - stored) as f64 * share;
-    Ok(squares.iter().sum::<f64>() + mean.iter().zip(&stored).map(zeros).sum::<f64>())
+    let zeros = |(mean, others): (&f64, &usize)| mean * mean * (n - others) as f64 * share;
+    Ok(squares.iter().sum::<f64>() + mean.iter().zip(&others).map(zeros).sum::<f64>())
 }
