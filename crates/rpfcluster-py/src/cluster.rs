@@ -141,9 +141,9 @@ impl Cluster {
         self.inner.verdict().map(to_json).transpose()
     }
 
-    /// One sentence for each problem of the columns. Columns without a name are counted from 1.
+    /// One sentence for each thing a user should know. Rows are counted from 0, columns without a name from 1.
     fn hints(&self, names: Vec<String>) -> Vec<String> {
-        self.inner.hints(&names)
+        self.inner.hints(&names, |row| row)
     }
 
     /// The number of distinct rows; `None` where the forest was grown on all rows.
@@ -152,7 +152,7 @@ impl Cluster {
         self.inner.distinct()
     }
 
-    /// For each training row, the share of its co-leaf rows that belong to its cluster.
+    /// For each training row, the share of its co-leaf rows that belong to its cluster, shrunk by the verdict.
     #[pyo3(signature = (progress=None))]
     fn confidence<'py>(
         &self,

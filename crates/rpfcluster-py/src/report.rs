@@ -101,7 +101,7 @@ fn written(
         }
     }
     facts.push(("version".into(), format!("rpfcluster {}", env!("CARGO_PKG_VERSION"))));
-    let warnings = fitted.hints(&about.columns);
+    let warnings = fitted.hints(&about.columns, |row| row + 1);
     let subject = Subject {
         source: about.source.clone(),
         clustering: &clustering,

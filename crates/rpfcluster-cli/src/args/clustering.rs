@@ -39,7 +39,8 @@ pub struct ClusterArgs {
     #[arg(long)]
     pub append: bool,
 
-    /// Add a column `confidence`: the share of the rows in a row's leaves that belong to its cluster, 0 to 1
+    /// Add a column `confidence`, 0 to 1: the share of the rows in a row's leaves that belong to its cluster, shrunk
+    /// towards 1/K where the verdict is low
     #[arg(long, conflicts_with = "append")]
     pub confidence: bool,
 

@@ -57,7 +57,7 @@ impl Fitted {
         let mut fitted = in_pool(params.threads, || {
             fit_forest(params.clone(), forest, distinct, evidence, seconds, observer)
         })??;
-        fitted.extent = self.extent.clone();
+        (fitted.extent, fitted.far) = (self.extent.clone(), self.far.clone());
         Ok(fitted)
     }
 }
