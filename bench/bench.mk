@@ -4,7 +4,7 @@
 BENCH_VENV := bench/.venv
 BENCH_BIN := $(BENCH_VENV)/bin
 
-.PHONY: bench choosing verdict rates instructions tables tablescheck shapespicture
+.PHONY: bench choosing verdict confidence rates instructions tables tablescheck shapespicture
 
 # Reinstalled only when the list of peers changes.
 $(BENCH_VENV)/installed: bench/requirements.txt
@@ -26,6 +26,9 @@ choosing: $(BENCH_VENV)/built ## quality of the label-free choice on every data 
 
 verdict: $(BENCH_VENV)/built ## calibration of the verdict and of -k auto (an hour; ARGS="--families mixtures": minutes)
 	$(BENCH_BIN)/python bench/verdict.py $(ARGS)
+
+confidence: $(BENCH_VENV)/built ## calibration of the confidence of a row (ten minutes)
+	$(BENCH_BIN)/python bench/confidence.py $(ARGS)
 
 rates: ## speed of the inner loops against the limits of the machine
 	$(CARGO) run --release --locked -p rpfcluster --example rates

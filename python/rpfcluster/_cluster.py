@@ -231,8 +231,9 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         Warns
         -----
         UserWarning
-            A feature or a few decide nearly everything, their spreads differ by more than a factor of 100, a feature looks
-            like an identifier, samples lie far outside all others (rows counted from 0), or a cluster has very few samples.
+            A feature or a few decide nearly everything, their spreads differ by more than a factor of 100, a feature
+            looks like an identifier, samples lie far outside all others (rows counted from 0), or a cluster has very
+            few samples.
         """
         k, more = self._clustering_params()
         if self.affinity == "precomputed":
@@ -381,7 +382,8 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         -------
         labels : ndarray of shape (n_samples,)
             The cluster of each sample. Training samples keep their labels. A UserWarning names samples that lie far
-            outside the training samples: their distance from the box that holds these is more than half of its diagonal.
+            outside the training samples: their distance from the box that holds these is more than half of its
+            diagonal.
         """
         cluster = self._require_forest()
         X = check_data(self, X, reset=False)

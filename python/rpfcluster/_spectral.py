@@ -1,4 +1,4 @@
-"""Base class of the clusterer and the embedding: parameters under the names of the native module, and the affinity matrix."""
+"""Base class of the clusterer and the embedding: parameters of the native module, and the affinity matrix."""
 
 from __future__ import annotations
 
