@@ -154,3 +154,22 @@ fn files_that_the_page_names_exist() {
         }
     }
 }
+
+/// Results must not depend on the C library of the system: its exponential may differ from that of another in the last
+/// digit. `libm` computes from IEEE operations alone; the square root is one of them.
+#[test]
+fn libraries_call_no_mathematics_of_the_platform() {
+    let calls = [
+        "exp(", "exp2(", "exp_m1(", "ln(", "ln_1p(", "log(", "log2(", "log10(", "powf(", "cbrt(", "hypot(",
+        "sin(", "cos(", "tan(", "sin_cos(", "asin(", "acos(", "atan(", "atan2(", "sinh(", "cosh(", "tanh(",
+        "asinh(", "acosh(", "atanh(", "mul_add(",
+    ];
+    for folder in ["crates/rpfcluster/src", "crates/rpfcluster-data/src"] {
+        for path in rust_files(&root().join(folder)) {
+            let code = code(&path);
+            for call in calls {
+                assert!(!code.contains(&format!(".{call}")), "{}: .{call} instead of libm", path.display());
+            }
+        }
+    }
+}

@@ -85,7 +85,7 @@ impl KCandidate {
         let separated = (self.separation / FULL_SEPARATION).clamp(0.0, 1.0);
         let strength = self.strength.unwrap_or(0.5).clamp(0.0, 1.0);
         let gap = self.gap.clamp(GAP_RANGE.0, GAP_RANGE.1);
-        let score = 0.08 + separated * (0.08 + 0.6 * strength + 0.05 * (self.k as f64).ln() + 0.06 * gap);
+        let score = 0.08 + separated * (0.08 + 0.6 * strength + 0.05 * libm::log(self.k as f64) + 0.06 * gap);
         score.clamp(0.0, 1.0)
     }
 }
@@ -157,7 +157,7 @@ impl KEvidence {
         let seen = grown.sharp.complements();
         let none = ZERO_SHARE * mean(references.iter().map(|c| c.get(1).copied().unwrap_or(0.0))).max(1e-12);
         let growth = |c: &[f64], k: usize| match (c.get(k - 1), c.get(k)) {
-            (Some(own), Some(next)) => ((next + none) / (own + none)).ln(),
+            (Some(own), Some(next)) => libm::log((next + none) / (own + none)),
             _ => 0.0,
         };
         let mut candidates = Vec::with_capacity(ks.len());
@@ -189,7 +189,7 @@ fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
 }
 
 fn log_ratio(reference: f64, own: f64) -> f64 {
-    if reference.is_finite() { ((reference + ZERO_LEAK) / (own + ZERO_LEAK)).ln() } else { 0.0 }
+    if reference.is_finite() { libm::log((reference + ZERO_LEAK) / (own + ZERO_LEAK)) } else { 0.0 }
 }
 
 /// Adds the prediction strength of one split for each K: the sum of the indices and their number.
@@ -248,11 +248,11 @@ fn leak(graph: &SparseAffinity, labels: &[u32], k: usize) -> f64 {
     }
     joint.iter_mut().for_each(|weight| *weight /= total);
     let shares: Vec<f64> = joint.chunks_exact(k).map(|row| row.iter().sum()).collect();
-    let entropy: f64 = shares.iter().filter(|p| **p > 0.0).map(|p| -p * p.ln()).sum();
+    let entropy: f64 = shares.iter().filter(|p| **p > 0.0).map(|p| -p * libm::log(*p)).sum();
     let mut information = 0.0;
     for (row, p) in joint.chunks_exact(k).zip(&shares) {
         for (q, other) in row.iter().zip(&shares).filter(|(q, _)| **q > 0.0) {
-            information += q * (q / (p * other)).ln();
+            information += q * libm::log(q / (p * other));
         }
     }
     if entropy > 0.0 { (1.0 - information / entropy).clamp(0.0, 1.0) } else { 1.0 }
