@@ -40,11 +40,15 @@ impl Failure {
         Failure::Usage(sentence.into())
     }
 
-    /// A library error about this file.
+    /// A library error about this file. A parameter out of its range is then a value in the file, not an option.
     pub fn of_file(source: &str, error: rpfcluster::Error) -> Self {
-        match Failure::from(error) {
-            Failure::Data(sentence) => Failure::Data(format!("{source}: {sentence}")),
-            other => other,
+        use rpfcluster::Error;
+        match error {
+            Error::Cancelled => Failure::Interrupted,
+            Error::Parameter { .. } | Error::DoesNotApply { .. } => {
+                Failure::Data(format!("{source}: the model is damaged: {error}"))
+            }
+            _ => Failure::Data(format!("{source}: {error}")),
         }
     }
 

@@ -15,6 +15,7 @@
 //! spaced.
 
 use crate::points::{AnyPoints, Points, Real};
+use crate::printable::excerpt;
 
 /// Share of the spread from which columns decide nearly everything: the others move a projection by less than a third
 /// of its standard deviation.
@@ -134,7 +135,7 @@ impl ColumnProblem {
 /// `Column a`, `Columns a, b and c`, or five names `and 7 more`.
 fn subject(columns: &[usize], names: &[String]) -> String {
     let name = |column: &usize| match names.get(*column) {
-        Some(name) if !name.is_empty() => name.clone(),
+        Some(name) if !name.is_empty() => excerpt(name, 80),
         _ => (column + 1).to_string(),
     };
     let mut parts: Vec<String> = columns.iter().take(NAMES).map(name).collect();

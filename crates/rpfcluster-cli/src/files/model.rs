@@ -138,7 +138,8 @@ pub fn load(path: &Path) -> Result<Model> {
         Forest::from_container(&container, &Silent).map(Held::Forest)
     };
     let held = held.map_err(|e| Failure::of_file(&name, e))?;
-    let meta = container.has(META).then(|| container.section(META)).transpose()?;
+    let meta = container.has(META).then(|| container.section(META)).transpose();
+    let meta = meta.map_err(|e| Failure::of_file(&name, e))?;
     let meta: Option<Meta> = meta
         .map(serde_json::from_slice)
         .transpose()
