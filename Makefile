@@ -3,7 +3,7 @@
 CARGO ?= cargo
 export CARGO
 
-.PHONY: help setup needs test format lint doc api rust binary scalar msrv demo speed licences package publish workflows site
+.PHONY: help setup needs test format lint doc api rust binary scalar msrv demo speed licences advisories package publish workflows site
 # The oldest supported compiler, as [workspace.package] states it.
 MSRV = $(shell sed -n 's/^rust-version = "\([0-9.]*\)".*/\1/p' Cargo.toml)
 
@@ -72,8 +72,12 @@ demo: ## cluster the embedded Iris data
 speed: ## time growing and counting on a million rows
 	$(CARGO) run --release --locked -p rpfcluster --example speed -- 1000000 100
 
-licences: ## check the licences of all dependencies (needs cargo-deny)
-	$(CARGO) deny check licenses bans sources
+licences: ## check licences, sources and bans of all dependencies (needs cargo-deny)
+	$(CARGO) deny --locked check licenses bans sources
+
+advisories: ## check all dependencies for known vulnerabilities (needs cargo-deny, npm and the network)
+	$(CARGO) deny --locked check advisories
+	npm --prefix $(BROWSER) audit --audit-level=low
 
 # Without the build that verifies a package: it takes minutes, and `make publish` does it. rpfcluster-py is a wheel.
 package: ## pack every crate for the registry into target/package

@@ -77,11 +77,22 @@ fn label_and_dropped_columns_may_be_there_or_not() {
     );
     dir.put("bare.csv", table("", |_, row| row.to_vec()));
     dir.put("layout.csv", table("", whole));
-    for same in ["whole.csv", "reordered.csv", "features.csv", "bare.csv", "layout.csv"] {
+    for same in ["whole.csv", "reordered.csv", "features.csv", "bare.csv"] {
         let run = dir.rpf(&format!("predict m.rpf {same} -o p.csv")).done();
         assert_eq!(dir.bytes("p.csv"), dir.bytes("l.csv"), "{same}");
         assert!(!run.err.contains("hint"), "{same}: {}", run.err);
     }
+    // Six columns without names need not be those of the fit, unless the fitted table had no names either.
+    std::fs::remove_file(dir.path("p.csv")).unwrap();
+    dir.refuses(
+        1,
+        "predict m.rpf layout.csv -o p.csv",
+        &["layout.csv", "has 6 columns", "fitted on 4 columns"],
+    );
+    dir.rpf("cluster layout.csv --label 6 --drop 1 --trees 20 -k 3 -q -o b.csv --model bare.rpf").done();
+    let run = dir.rpf("predict bare.rpf layout.csv -o p.csv").done();
+    assert_eq!(dir.bytes("p.csv"), dir.bytes("b.csv"));
+    assert!(run.err.contains("hint: layout.csv: ignored columns \"c1\", \"c6\""), "{}", run.err);
     let run = dir.rpf("predict m.rpf whole.csv --label class --json").done();
     assert!(run.json()["scores"]["rho_c"].as_f64().unwrap() > 80.0);
     dir.refuses(

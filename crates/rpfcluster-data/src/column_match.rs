@@ -1,9 +1,9 @@
 //! The columns of a new table that a fitted [`Preparation`] needs.
 //!
 //! Where both tables have names, columns are found by name, in any order; a missing or an ambiguous name is an error,
-//! and columns that the model does not know are returned, so that the caller can say so. Otherwise columns are found by
-//! position, and only where the number of columns leaves no doubt: the features alone, or all columns of the fitted
-//! table. A table of any other width is refused, since its first columns need not be the features.
+//! and columns that are not used are returned, so that the caller can say so. Otherwise columns are found by position,
+//! and their number must be that of the features or, where neither table has names, that of the fitted table. A table
+//! of any other width is refused, since its first columns need not be the features.
 
 use std::collections::{HashMap, HashSet};
 
@@ -28,7 +28,7 @@ pub(crate) struct Matched {
     pub label: Option<usize>,
     /// The features, in the order of the model.
     pub features: Vec<usize>,
-    /// Columns that the fitted table did not have.
+    /// Columns that are ignored although neither the caller nor a name of the fitted table says so.
     pub unknown: Vec<usize>,
 }
 
@@ -59,12 +59,13 @@ pub(crate) fn match_columns(fitted: &Preparation, frame: &Frame, selection: &Sel
         return Ok(Matched { label, features: considered, unknown: Vec::new() });
     }
     let untouched = dropped.is_empty() && selection.columns.is_empty();
-    if untouched && fitted.width == Some(frame.width()) && fitted.positions.iter().all(|p| *p < frame.width())
-    {
+    let alike = !fitted.named && !frame.has_header && fitted.width == Some(frame.width());
+    if untouched && alike && fitted.positions.iter().all(|p| *p < frame.width()) {
         if let Some(column) = label.filter(|c| fitted.positions.contains(c)) {
             return Err(frame.column_error(column, "cannot be the label: the model was fitted on it"));
         }
-        return Ok(Matched { label, features: fitted.positions.clone(), unknown: Vec::new() });
+        considered.retain(|c| !fitted.positions.contains(c));
+        return Ok(Matched { label, features: fitted.positions.clone(), unknown: considered });
     }
     Err(format(&frame.source, wrong_width(fitted, considered.len())))
 }
@@ -130,14 +131,10 @@ fn by_name(fitted: &Preparation, frame: &Frame, considered: &[usize]) -> Result<
 fn wrong_width(fitted: &Preparation, got: usize) -> String {
     let d = fitted.columns.len();
     let count = |n: usize| if n == 1 { "1 column".to_string() } else { format!("{n} columns") };
-    let of = match fitted.width.filter(|w| *w != d) {
-        Some(width) => format!("{d} of {}", count(width)),
-        None => count(d),
-    };
     let remedy = if got > d {
         format!("leave out the others with --drop, or name the {d} with --columns")
     } else {
         format!("the table must have these {d} in the same order")
     };
-    format!("has {}, but the model was fitted on {of}; {remedy}", count(got))
+    format!("has {}, but the model was fitted on {}; {remedy}", count(got), count(d))
 }

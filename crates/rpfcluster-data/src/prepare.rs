@@ -127,8 +127,9 @@ impl Prepare {
 
 impl Preparation {
     /// Prepares new rows in the same way. Columns are found by name where both files have names, in any order;
-    /// otherwise by position, and then their number must be that of the features or of the fitted file. Also returns
-    /// the names of columns that the fitted file did not have; they are ignored.
+    /// otherwise by position, and then their number must be that of the features or, where neither file has names, that
+    /// of the fitted file. Also returns the names of columns that are ignored, except those that `selection` leaves out
+    /// and those that the fitted file had under the same name.
     pub fn apply(&self, mut frame: Frame, selection: &Selection) -> Result<(Table, Vec<String>)> {
         let Matched { label, features, unknown } = match_columns(self, &frame, selection)?;
         let unknown = unknown.into_iter().map(|c| frame.names[c].clone()).collect();

@@ -232,12 +232,14 @@ fn preparation_without_names_matches_columns_by_position() {
     for same in ["u,1,2\nv,3,4\n", "1,2\n3,4\n"] {
         assert_eq!(apply(&how, same).unwrap().0.values, fitted.values, "{same}");
     }
+    assert_eq!(apply(&how, "u,1,2\nv,3,4\n").unwrap().1, ["c1"], "ignored, and said so");
+    assert!(apply(&how, "a,b,c\n1,2,3\n4,5,6\n").unwrap_err().to_string().contains("has 3 columns"));
     let message = apply(&how, "1\n3\n").unwrap_err().to_string();
-    assert!(message.contains("has 1 column, but the model was fitted on 2 of 3 columns"), "{message}");
+    assert!(message.contains("has 1 column, but the model was fitted on 2 columns"), "{message}");
     let message = apply(&how, "1,u,1,2\n2,v,3,4\n").unwrap_err().to_string();
     assert!(
         message.contains(
-            "has 4 columns, but the model was fitted on 2 of 3 columns; leave out the others with --drop"
+            "has 4 columns, but the model was fitted on 2 columns; leave out the others with --drop"
         ),
         "{message}"
     );

@@ -76,7 +76,8 @@ pub struct ClusterArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Columns are matched by name, in any order, if both files have names. Otherwise
-DATA must have as many columns as the model, or as the table it was fitted on.
+DATA must have as many columns as the model has features, or, if the fitted file
+has no names either, as that file; --label, --drop and --columns choose others.
 Missing values and scaling are treated as when the model was fitted. Rows that
 the model was fitted on keep their labels.
 
