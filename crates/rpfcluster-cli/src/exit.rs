@@ -40,15 +40,21 @@ impl Failure {
         Failure::Usage(sentence.into())
     }
 
-    /// A library error about this file. A parameter out of its range is then a value in the file, not an option.
+    /// A library error about this file.
     pub fn of_file(source: &str, error: rpfcluster::Error) -> Self {
-        use rpfcluster::Error;
+        match Failure::from(error) {
+            Failure::Data(sentence) => Failure::Data(format!("{source}: {sentence}")),
+            other => other,
+        }
+    }
+
+    /// A library error about this model file. A parameter out of its range is then a value in the file, not an option.
+    pub fn of_model(source: &str, error: rpfcluster::Error) -> Self {
         match error {
-            Error::Cancelled => Failure::Interrupted,
-            Error::Parameter { .. } | Error::DoesNotApply { .. } => {
+            rpfcluster::Error::Parameter { .. } => {
                 Failure::Data(format!("{source}: the model is damaged: {error}"))
             }
-            _ => Failure::Data(format!("{source}: {error}")),
+            other => Failure::of_file(source, other),
         }
     }
 
