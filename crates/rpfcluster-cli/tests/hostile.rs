@@ -83,7 +83,7 @@ fn no_control_character_reaches_the_terminal() {
         (1, &["cluster", "no\u{1b}[2J.csv", "-k", "3"]),
         (1, &["cluster", "t.csv", "--label", "x\u{1b}\u{202e}", "-k", "3"]),
         (1, &["predict", "m.rpf", "new.csv"]),
-        (1, &["score", "t.csv", "--truth", "x\u{9b}31m"]),
+        (1, &["score", "l\u{7}.csv", "--truth", "x\u{9b}31m"]),
         (2, &["cluster", "t.csv", "-k", "3\u{1b}[31m"]),
         (2, &["cluster", "t.csv", "-k", "3", "--trees\u{1b}[31m"]),
         (2, &["cl\u{1b}[31muster"]),

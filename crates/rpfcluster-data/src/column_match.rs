@@ -84,12 +84,12 @@ fn by_name(fitted: &Preparation, frame: &Frame, considered: &[usize]) -> Result<
     }
     let existing: HashSet<&String> = frame.names.iter().collect();
     let mut seen = HashSet::new();
+    if let Some(name) = fitted.columns.iter().find(|name| !seen.insert(name.as_str())) {
+        let problem = "is ambiguous: the model was fitted on several columns of this name; rename them and fit the model \
+                       again";
+        return Err(error(name, problem.into()));
+    }
     for name in &fitted.columns {
-        if !seen.insert(name.as_str()) {
-            let problem = "is ambiguous: the model was fitted on several columns of this name; rename them and fit the \
-                           model again";
-            return Err(error(name, problem.into()));
-        }
         match places.get(name.as_str()).map(Vec::as_slice) {
             Some([one]) => features.push(*one),
             Some(several) => {
