@@ -3,7 +3,7 @@
 CARGO ?= cargo
 export CARGO
 
-.PHONY: help setup needs test format lint doc api rust scalar threads outcomes arm64 binary portable msrv demo speed licences package publish workflows site
+.PHONY: help setup needs test format lint doc api rust scalar threads outcomes arm64 binary portable msrv demo speed licences advisories coverage mutants package publish workflows site
 # The oldest supported compiler, as [workspace.package] states it.
 MSRV = $(shell sed -n 's/^rust-version = "\([0-9.]*\)".*/\1/p' Cargo.toml)
 
@@ -100,8 +100,23 @@ demo: ## cluster the embedded Iris data
 speed: ## time growing and counting on a million rows
 	$(CARGO) run --release --locked -p rpfcluster --example speed -- 1000000 100
 
-licences: ## check the licences of all dependencies (needs cargo-deny)
-	$(CARGO) deny check licenses bans sources
+licences: ## check licences, sources and bans of all dependencies (needs cargo-deny)
+	$(CARGO) deny --locked check licenses bans sources
+
+advisories: ## check all dependencies for known vulnerabilities (needs cargo-deny, npm and the network)
+	$(CARGO) deny --locked check advisories
+	npm --prefix $(BROWSER) audit --audit-level=low
+
+# In a folder of its own, since instrumented code would replace what target/ holds. An hour on two idle cores.
+coverage: $(VENV)/built binary ## measure line coverage of the Rust and the Python tests (needs cargo-llvm-cov)
+	$(CARGO) llvm-cov nextest --release --workspace --locked --target-dir target/coverage --summary-only
+	RPF="$(abspath $(or $(CARGO_TARGET_DIR),target))/release/rpf$(EXE)" \
+		$(BIN)/python -m pytest -n 2 --ignore python/tests/test_interrupt.py --cov rpfcluster --cov-branch --cov-report term-missing
+
+# Changes the sources of a copy, one place at a time, and expects a test to fail. Hours for all of them: FILES narrows it.
+FILES ?= crates/rpfcluster/src/metrics/*.rs
+mutants: ## change the code and see whether a test notices (needs cargo-mutants); FILES="crates/rpfcluster/src/label/*.rs"
+	$(CARGO) mutants -p rpfcluster $(foreach file,$(FILES),--file '$(file)') --test-tool nextest --timeout 120 --output target
 
 # Without the build that verifies a package: it takes minutes, and `make publish` does it. rpfcluster-py is a wheel.
 package: ## pack every crate for the registry into target/package

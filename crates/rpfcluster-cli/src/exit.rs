@@ -48,6 +48,16 @@ impl Failure {
         }
     }
 
+    /// A library error about this model file. A parameter out of its range is then a value in the file, not an option.
+    pub fn of_model(source: &str, error: rpfcluster::Error) -> Self {
+        match error {
+            rpfcluster::Error::Parameter { .. } => {
+                Failure::Data(format!("{source}: the model is damaged: {error}"))
+            }
+            other => Failure::of_file(source, other),
+        }
+    }
+
     fn report(self) -> ExitCode {
         match self {
             Failure::Data(sentence) => {

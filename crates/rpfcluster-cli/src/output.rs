@@ -1,5 +1,8 @@
 //! The only file that prints. Results go to standard output or to the file of `-o`; notes, hints and errors go to
 //! standard error, one line each. A closed pipe ends the run silently; files are written whole or not at all.
+//!
+//! What people read passes through [`rpfcluster::printable`] here, so that no name, cell or file can send a control
+//! sequence to the terminal. Tables of numbers (`deliver`) are written as they are.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the only file that prints")]
 
@@ -7,20 +10,33 @@ use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
+use rpfcluster::printable::{escaped_lines, excerpt, is_hidden};
 use rpfcluster_data::write;
 
 use crate::exit::{Failure, Result};
 use crate::session::progress;
 
+/// Longest word and longest sentence of a message, in characters. Paths fit; a cell or a name of kilobytes does not.
+const WORD: usize = 160;
+const SENTENCE: usize = 1000;
+/// Longest cell of a printed table.
+const CELL: usize = 80;
+
 /// One sentence on standard error: an error, or a note or hint, for which the caller checks `--quiet`.
 pub fn message(sentence: &str) {
     // A closed standard error leaves no way to report anything.
-    let _ = writeln!(io::stderr().lock(), "rpf: {}", one_line(sentence));
+    let _ = writeln!(io::stderr().lock(), "rpf: {}", shown(sentence));
 }
 
-/// Text on standard error, unchanged.
+/// Text of several lines on standard error.
 pub fn summary(text: &str) {
-    let _ = io::stderr().lock().write_all(text.as_bytes());
+    let _ = io::stderr().lock().write_all(escaped_lines(text).as_bytes());
+}
+
+/// A sentence as it is printed: in one line, without control characters, long strings shortened.
+pub fn shown(sentence: &str) -> String {
+    let words: Vec<String> = sentence.split_whitespace().map(|word| excerpt(word, WORD)).collect();
+    excerpt(&words.join(" "), SENTENCE)
 }
 
 fn one_line(text: &str) -> String {
@@ -77,14 +93,28 @@ fn closed(error: &io::Error) -> Failure {
     }
 }
 
-/// Text on standard output.
+/// Text of several lines on standard output.
 pub fn print(text: &str) -> Result {
-    to_stdout(|out| out.write_all(text.as_bytes()))
+    to_stdout(|out| out.write_all(escaped_lines(text).as_bytes()))
 }
 
 /// One JSON object on standard output.
 pub fn print_json(object: &serde_json::Value) -> Result {
-    print(&format!("{object:#}\n"))
+    let text = json_escaped(&format!("{object:#}\n"));
+    to_stdout(|out| out.write_all(text.as_bytes()))
+}
+
+/// JSON with hidden characters, which occur in strings only, as `\uXXXX`: a parser reads the same strings.
+fn json_escaped(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c == '\n' || !is_hidden(c) {
+            text.push(c);
+        } else {
+            c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| text.push_str(&format!("\\u{unit:04x}")));
+        }
+    }
+    text
 }
 
 fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result {
@@ -133,14 +163,17 @@ impl Seek for Checked<'_, '_> {
     }
 }
 
-/// Aligned columns of text: the first to the left, the others to the right.
+/// Aligned columns of text: the first to the left, the others to the right. Long cells are shortened, line breaks
+/// within a cell escaped.
 pub fn columns(rows: &[Vec<String>]) -> String {
+    let shown = |cell: &String| excerpt(cell, CELL);
+    let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(shown).collect()).collect();
     let width = |column: usize| {
         rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..rows.iter().map(Vec::len).max().unwrap_or(0)).map(width).collect();
     let mut text = String::new();
-    for row in rows {
+    for row in &rows {
         let mut line = String::new();
         for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
             if column == 0 {
@@ -178,5 +211,37 @@ mod tests {
         assert_eq!(size(8_000_000_000_000), "8.0 TB");
         let rows = vec![vec!["a".to_string(), "long".into()], vec!["bcd".into(), "1".into()]];
         assert_eq!(columns(&rows), "a    long\nbcd     1\n");
+    }
+
+    #[test]
+    fn cells_with_line_breaks_stay_in_their_line() {
+        let rows = vec![vec!["a\nb".to_string(), "x".repeat(3000)], vec!["\u{1b}[2J".into(), "1".into()]];
+        let text = columns(&rows);
+        assert_eq!(text.lines().count(), 2, "{text}");
+        assert!(text.starts_with("a\\nb") && text.contains("\n\\u{1b}[2J ") && text.len() < 250, "{text}");
+    }
+
+    #[test]
+    fn messages_are_one_short_line_without_control_characters() {
+        let path = format!("{}.csv", "d/".repeat(1500));
+        let message = shown(&format!("{path}: column \"a\u{1b}]0;x\u{7}\u{202e}\" is\nwrong; use --drop"));
+        assert!(message.chars().count() < 260 && !message.contains('\n'), "{message}");
+        assert!(
+            message.contains(".csv: column \"a\\u{1b}]0;x\\u{7}\\u{202e}\" is wrong; use --drop"),
+            "{message}"
+        );
+        let path = format!("/home/somebody/{}/table.csv: no such file", "x".repeat(100));
+        assert_eq!(shown(&path), path, "a path of usual length is kept");
+        let long = shown(&"many words ".repeat(1000));
+        assert!(long.chars().count() == SENTENCE && long.contains('…'));
+    }
+
+    #[test]
+    fn escaped_json_is_the_same_string_to_a_parser() {
+        let object =
+            serde_json::json!({"a\u{1b}\u{7f}": "x\u{202e}\u{9b}\u{e0041}\n\u{feff}", "b": [1, "ü"]});
+        let text = json_escaped(&format!("{object:#}\n"));
+        assert!(!text.chars().any(|c| c != '\n' && is_hidden(c)), "{text}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), object);
     }
 }

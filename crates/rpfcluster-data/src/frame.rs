@@ -124,6 +124,17 @@ impl Frame {
         }
     }
 
+    /// The column as the value of an option: its name, or its number where the name is long, repeated or hard to type.
+    pub(crate) fn column_option(&self, column: usize) -> String {
+        let number = (column + 1).to_string();
+        let Some(name) = self.names.get(column).filter(|_| self.has_header) else { return number };
+        let unique = self.names.iter().filter(|n| *n == name).count() == 1;
+        if name.is_empty() || excerpt(name) != *name || !unique || name.contains(['"', ',']) {
+            return number;
+        }
+        if name.contains(' ') { format!("\"{name}\"") } else { name.clone() }
+    }
+
     /// The number in a cell; NaN where it is missing or text.
     pub fn number(&self, row: usize, column: usize) -> f64 {
         self.values.get(row * self.width() + column)

@@ -7,6 +7,7 @@
 //!
 //! The cargo features `arrow` (reads Arrow and Feather) and `parquet` (reads and writes Parquet) are on by default.
 
+mod column_match;
 mod column_ref;
 mod error;
 mod frame;
@@ -19,6 +20,7 @@ pub mod catalog;
 pub mod shapes;
 pub mod write;
 
+pub use column_match::Selection;
 pub use column_ref::ColumnRef;
 pub use error::{DataError, Place, Result};
 pub use frame::Frame;

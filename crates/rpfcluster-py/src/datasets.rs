@@ -3,6 +3,7 @@
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use rpfcluster::printable::escaped_lines;
 use rpfcluster_data::catalog::{Scaling, entries, find};
 use rpfcluster_data::shapes::Shape;
 use rpfcluster_data::{Table, Values};
@@ -73,5 +74,5 @@ fn data_set(py: Python<'_>, table: Table) -> PyResult<DataSet<'_>> {
 }
 
 fn data_error(error: rpfcluster_data::DataError) -> PyErr {
-    PyValueError::new_err(error.to_string())
+    PyValueError::new_err(escaped_lines(&error.to_string()).into_owned())
 }

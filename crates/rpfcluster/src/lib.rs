@@ -97,6 +97,8 @@ mod params;
 mod pipeline;
 mod points;
 #[doc(hidden)]
+pub mod printable;
+#[doc(hidden)]
 pub mod random;
 pub mod select;
 mod simd;

@@ -173,3 +173,31 @@ fn libraries_call_no_mathematics_of_the_platform() {
         }
     }
 }
+
+/// What `make licences` checks with cargo-deny, as far as the lock file tells.
+#[test]
+fn dependencies_come_from_the_registry_and_none_opens_a_connection() {
+    let lock = fs::read_to_string(root().join("Cargo.lock")).unwrap();
+    let policy = fs::read_to_string(root().join("deny.toml")).unwrap();
+    let banned = policy.split("\ndeny = [").nth(1).unwrap().split(']').next().unwrap();
+    let banned: BTreeSet<&str> = banned.split('"').skip(1).step_by(2).collect();
+    assert!(banned.contains("reqwest") && banned.len() > 5, "{banned:?}");
+    let mut seen = 0;
+    for package in lock.split("[[package]]").skip(1) {
+        let value = |key: &str| {
+            let line = package.lines().find_map(|line| line.strip_prefix(key));
+            line.map(|rest| rest.trim_start_matches(" = ").trim_matches('"').to_string())
+        };
+        let name = value("name").unwrap();
+        assert!(!banned.contains(name.as_str()), "{name} opens connections");
+        match value("source") {
+            None => assert!(name.starts_with("rpfcluster"), "{name} has no source"),
+            Some(source) => {
+                assert!(source.starts_with("registry+"), "{name} comes from {source}");
+                assert_eq!(value("checksum").map(|sum| sum.len()), Some(64), "{name} has no checksum");
+            }
+        }
+        seen += 1;
+    }
+    assert!(seen > 100, "{seen} packages");
+}

@@ -25,6 +25,8 @@ pub fn run(args: &PredictArgs) -> Result {
         let data = DataArgs {
             data: args.data.clone(),
             label: args.label.clone(),
+            drop: args.drop.clone(),
+            columns: args.columns.clone(),
             format: args.format,
             ..DataArgs::default()
         };

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rpfcluster::model_file::Container;
-use rpfcluster::{Fitted, Forest, Silent};
+use rpfcluster::{AffinityParams, Error, Fitted, Forest, RpfCluster, Silent};
 use rpfcluster_data::{Preparation, Table};
 use serde::{Deserialize, Serialize};
 
@@ -131,14 +131,16 @@ pub fn load(path: &Path) -> Result<Model> {
         };
         Failure::data(format!("{name}: {problem}"))
     })?;
-    let container = Container::parse(&bytes, &Silent).map_err(|e| Failure::of_file(&name, e))?;
+    let container = Container::parse(&bytes, &Silent).map_err(|e| Failure::of_model(&name, e))?;
     let held = if container.has("cluster") {
         Fitted::from_container(&container, &Silent).map(|fitted| Held::Clustering(Box::new(fitted)))
     } else {
         Forest::from_container(&container, &Silent).map(Held::Forest)
     };
-    let held = held.map_err(|e| Failure::of_file(&name, e))?;
-    let meta = container.has(META).then(|| container.section(META)).transpose()?;
+    let held = held.map_err(|e| Failure::of_model(&name, e))?;
+    check_ranges(&held).map_err(|e| Failure::of_model(&name, e))?;
+    let meta = container.has(META).then(|| container.section(META)).transpose();
+    let meta = meta.map_err(|e| Failure::of_model(&name, e))?;
     let meta: Option<Meta> = meta
         .map(serde_json::from_slice)
         .transpose()
@@ -159,4 +161,28 @@ pub fn load(path: &Path) -> Result<Model> {
         }
     }
     Ok(model)
+}
+
+/// Checks the numbers of a model that its sections do not imply: parameters as given, and the affinity as used.
+fn check_ranges(held: &Held) -> Result<(), Error> {
+    let fitted = match held {
+        Held::Forest(forest) => return forest.params().validate(),
+        Held::Clustering(fitted) => fitted,
+    };
+    fitted.forest().params().validate()?;
+    let given = fitted.params();
+    let mut used = RpfCluster { beta1: None, beta2: None, top: None, power: None, ..given.clone() };
+    match *fitted.affinity() {
+        AffinityParams::Paper { beta1, beta2, .. } => (used.beta1, used.beta2) = (Some(beta1), Some(beta2)),
+        AffinityParams::TopK { top, power } => (used.top, used.power) = (Some(top), Some(power)),
+        _ => {}
+    }
+    for params in [given, &used] {
+        match params.validate() {
+            // Earlier versions stored parameters that did not apply.
+            Ok(()) | Err(Error::DoesNotApply { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }

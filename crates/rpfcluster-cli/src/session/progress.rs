@@ -173,7 +173,7 @@ impl rpfcluster_paper::reproduce::RunObserver for Steps {
         if let Some(bar) = &self.bar {
             bar.set_length(step.total as u64);
             bar.set_position(step.done as u64);
-            bar.set_message(format!("{}{left}", step.stage));
+            bar.set_message(output::shown(&format!("{}{left}", step.stage)));
         }
         if self.lines {
             output::message(&format!("{} of {} done{left}: {}", step.done, step.total, step.stage));

@@ -43,10 +43,12 @@ pub fn read_labels_bytes(
     }
     let frame = read_frame_bytes(bytes, source, &ReadOptions { format: Some(kind), header: None })?;
     let by_name = |name: &str| frame.names.iter().position(|n| frame.has_header && n == name);
+    let cluster = ColumnRef::from("cluster");
     let chosen = match column {
         Some(column) => column.resolve_one(&frame)?,
         None => match by_name("cluster") {
-            Some(found) => found,
+            // Resolved as a reference, which refuses a name that occurs twice.
+            Some(_) => cluster.resolve_one(&frame)?,
             None if frame.width() == 1 => 0,
             None => {
                 let problem = format!(

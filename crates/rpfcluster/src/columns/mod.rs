@@ -10,6 +10,7 @@ mod identifier;
 mod spread;
 
 use crate::points::{AnyPoints, Points, Real};
+use crate::printable::excerpt;
 use identifier::identifiers;
 use spread::{deviations, dominant, extents, scales};
 
@@ -116,7 +117,7 @@ impl ColumnProblem {
 /// `Column a`, `Columns a, b and c`, or five names `and 7 more`.
 fn subject(columns: &[usize], names: &[String]) -> String {
     let name = |column: &usize| match names.get(*column) {
-        Some(name) if !name.is_empty() => name.clone(),
+        Some(name) if !name.is_empty() => excerpt(name, 80),
         _ => (column + 1).to_string(),
     };
     let mut parts: Vec<String> = columns.iter().take(NAMES).map(name).collect();
