@@ -1,21 +1,27 @@
 //! The only file that prints. Results go to standard output or to the file of `-o`; notes, hints and errors go to
-//! standard error, one line each. A closed pipe ends the run silently; files are written whole or not at all.
+//! standard error, one line each. A closed pipe is not an error.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the only file that prints")]
 
-use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
-
-use rpfcluster_data::write;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::exit::{Failure, Result};
-use crate::session::progress;
 
 /// One sentence on standard error: an error, or a note or hint, for which the caller checks `--quiet`.
 pub fn message(sentence: &str) {
     // A closed standard error leaves no way to report anything.
     let _ = writeln!(io::stderr().lock(), "rpf: {}", one_line(sentence));
+}
+
+/// The message of Ctrl-C, once: two threads may end the program.
+pub fn interrupted() {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    if !SAID.swap(true, Ordering::SeqCst) {
+        message("interrupted; no partial file is left");
+    }
 }
 
 /// Text on standard error, unchanged.
@@ -68,15 +74,6 @@ fn sentence(error: &clap::Error) -> String {
     sentence
 }
 
-/// The failure of a write to standard output.
-fn closed(error: &io::Error) -> Failure {
-    if error.kind() == io::ErrorKind::BrokenPipe {
-        Failure::ClosedPipe
-    } else {
-        Failure::data(format!("standard output: {error}"))
-    }
-}
-
 /// Text on standard output.
 pub fn print(text: &str) -> Result {
     to_stdout(|out| out.write_all(text.as_bytes()))
@@ -87,50 +84,20 @@ pub fn print_json(object: &serde_json::Value) -> Result {
     print(&format!("{object:#}\n"))
 }
 
-fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result {
+/// Writes to standard output. A reader that closes the pipe ends the writing; that is not an error.
+pub fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result {
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    write(&mut out).and_then(|()| out.flush()).map_err(|e| closed(&e))
-}
-
-/// Writes to a file, or to standard output when there is none or it is `-`.
-pub fn deliver(target: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result {
-    match target {
-        Some(path) if path.as_os_str() != "-" => to_file(path, |out| write(out)),
-        _ => to_stdout(write),
-    }
-}
-
-/// Writes a file whole or not at all, also when interrupted.
-pub fn to_file(path: &Path, write: impl FnOnce(&mut Checked<'_, '_>) -> io::Result<()>) -> Result {
-    let _writing = progress::Writing::begin()?;
-    let written = write::to_file(path, |out| write(&mut Checked(out)));
-    // The error of the writer is a consequence of the interruption.
-    if progress::interrupted() {
-        return Err(Failure::Interrupted);
-    }
-    Ok(written?)
-}
-
-/// A file being written; writes fail after Ctrl-C.
-pub struct Checked<'a, 'b>(&'a mut write::Output<'b>);
-
-impl Write for Checked<'_, '_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if progress::interrupted() {
-            return Err(io::Error::other("interrupted"));
+    match write(&mut out).and_then(|()| out.flush()) {
+        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::data(format!("standard output: {e}")))
         }
-        self.0.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
+        _ => Ok(()),
     }
 }
 
-impl Seek for Checked<'_, '_> {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.0.seek(to)
-    }
+/// Whether an output path means standard output.
+pub fn is_standard(path: &Path) -> bool {
+    path.as_os_str() == "-" || path.as_os_str() == "/dev/stdout"
 }
 
 /// Aligned columns of text: the first to the left, the others to the right.
