@@ -16,6 +16,7 @@ from rpfcluster import (
     RPFNeighbors,
     RPForest,
     RPForestKernel,
+    datasets,
     load,
     save,
     sweep,
@@ -114,6 +115,7 @@ CALLS = {
     "NJW": lambda path: NJW(3, random_state=0).fit(X[::2]).labels_,
     "cluster forests": lambda path: ClusterForests(3, n_estimators=10, random_state=0).fit(X[::2]).labels_,
     "load": lambda path: load(path).predict(X[:50]),
+    "Iris": lambda path: datasets.load_iris().data,
     "report": lambda path: (MODEL.report(path.with_suffix(".html"), X), np.ones(1))[1],
 }
 
