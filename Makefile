@@ -23,7 +23,7 @@ setup: ## install what the tests need beyond Rust (Debian; asks for sudo when no
 test: ## run every test; with CI set, what cannot be tested is an error
 	@sh .ci/needs clear
 	@status=0; \
-	$(MAKE) --no-print-directory needs format lint doc api rust instructions tablescheck pages python package workflows || status=$$?; \
+	$(MAKE) --no-print-directory needs format lint doc api rust instructions faultscheck tablescheck pages python package workflows || status=$$?; \
 	sh .ci/needs list; \
 	exit $$status
 

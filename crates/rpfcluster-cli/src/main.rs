@@ -11,9 +11,11 @@ mod library;
 mod load;
 mod outcome;
 mod output;
+mod output_paths;
 mod resolve;
 mod session;
 mod summary;
+mod transaction;
 
 fn main() -> std::process::ExitCode {
     exit::guarded(|| {

@@ -1,20 +1,19 @@
 //! The only file that prints. Results go to standard output or to the file of `-o`; notes, hints and errors go to
-//! standard error, one line each. A closed pipe ends the run silently; files are written whole or not at all.
+//! standard error, one line each. A closed pipe is not an error.
 //!
 //! What people read passes through [`rpfcluster::printable`] here, so that no name, cell or file can send a control
-//! sequence to the terminal. Tables of numbers (`deliver`) are written as they are.
+//! sequence to the terminal. Tables of numbers are written as they are.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the only file that prints")]
 
-use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rpfcluster::printable::{escaped_lines, excerpt, is_hidden};
-use rpfcluster_data::write;
 
 use crate::exit::{Failure, Result};
-use crate::session::progress;
 
 /// Longest word and longest sentence of a message, in characters. Paths fit; a cell or a name of kilobytes does not.
 const WORD: usize = 160;
@@ -26,6 +25,14 @@ const CELL: usize = 80;
 pub fn message(sentence: &str) {
     // A closed standard error leaves no way to report anything.
     let _ = writeln!(io::stderr().lock(), "rpf: {}", shown(sentence));
+}
+
+/// The message of Ctrl-C, once: two threads may end the program.
+pub fn interrupted() {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    if !SAID.swap(true, Ordering::SeqCst) {
+        message("interrupted; no partial file is left");
+    }
 }
 
 /// Text of several lines on standard error.
@@ -84,15 +91,6 @@ fn sentence(error: &clap::Error) -> String {
     sentence
 }
 
-/// The failure of a write to standard output.
-fn closed(error: &io::Error) -> Failure {
-    if error.kind() == io::ErrorKind::BrokenPipe {
-        Failure::ClosedPipe
-    } else {
-        Failure::data(format!("standard output: {error}"))
-    }
-}
-
 /// Text of several lines on standard output.
 pub fn print(text: &str) -> Result {
     to_stdout(|out| out.write_all(escaped_lines(text).as_bytes()))
@@ -117,50 +115,20 @@ fn json_escaped(json: &str) -> String {
     text
 }
 
-fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result {
+/// Writes to standard output. A reader that closes the pipe ends the writing; that is not an error.
+pub fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result {
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    write(&mut out).and_then(|()| out.flush()).map_err(|e| closed(&e))
-}
-
-/// Writes to a file, or to standard output when there is none or it is `-`.
-pub fn deliver(target: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result {
-    match target {
-        Some(path) if path.as_os_str() != "-" => to_file(path, |out| write(out)),
-        _ => to_stdout(write),
-    }
-}
-
-/// Writes a file whole or not at all, also when interrupted.
-pub fn to_file(path: &Path, write: impl FnOnce(&mut Checked<'_, '_>) -> io::Result<()>) -> Result {
-    let _writing = progress::Writing::begin()?;
-    let written = write::to_file(path, |out| write(&mut Checked(out)));
-    // The error of the writer is a consequence of the interruption.
-    if progress::interrupted() {
-        return Err(Failure::Interrupted);
-    }
-    Ok(written?)
-}
-
-/// A file being written; writes fail after Ctrl-C.
-pub struct Checked<'a, 'b>(&'a mut write::Output<'b>);
-
-impl Write for Checked<'_, '_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if progress::interrupted() {
-            return Err(io::Error::other("interrupted"));
+    match write(&mut out).and_then(|()| out.flush()) {
+        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::data(format!("standard output: {e}")))
         }
-        self.0.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
+        _ => Ok(()),
     }
 }
 
-impl Seek for Checked<'_, '_> {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.0.seek(to)
-    }
+/// Whether an output path means standard output.
+pub fn is_standard(path: &Path) -> bool {
+    path.as_os_str() == "-" || path.as_os_str() == "/dev/stdout"
 }
 
 /// Aligned columns of text: the first to the left, the others to the right. Long cells are shortened, line breaks

@@ -8,8 +8,7 @@ use rpfcluster_data::{Preparation, Table};
 use serde::{Deserialize, Serialize};
 
 use crate::exit::{Failure, Result};
-use crate::output;
-use crate::session::progress;
+use crate::transaction::Transaction;
 
 /// Name of the section with columns and preparation.
 const META: &str = "meta";
@@ -101,22 +100,28 @@ impl Model {
     }
 }
 
-/// Writes a clustering with its metadata.
-pub fn save_clustering(path: &Path, fitted: &Fitted, meta: &Meta) -> Result {
+/// Stages a clustering with its metadata.
+pub fn save_clustering<'a>(
+    transaction: &mut Transaction<'a>,
+    path: &Path,
+    fitted: &'a Fitted,
+    meta: &Meta,
+) -> Result {
     let meta = encoded(path, meta)?;
-    let _writing = progress::Writing::begin()?;
-    Ok(fitted.save_with(path, &[(META, &meta)], &Silent)?)
+    transaction.file(path, move |out| {
+        fitted.write_with(out, &[(META, &meta)], &Silent).map_err(std::io::Error::other)
+    })
 }
 
 fn encoded(path: &Path, meta: &Meta) -> Result<Vec<u8>> {
     serde_json::to_vec(meta).map_err(|e| Failure::data(format!("{}: {e}", path.display())))
 }
 
-/// Writes a forest with its metadata.
-pub fn save(path: &Path, forest: &Forest, meta: &Meta) -> Result {
+/// Stages a forest with its metadata.
+pub fn save<'a>(transaction: &mut Transaction<'a>, path: &Path, forest: &'a Forest, meta: &Meta) -> Result {
     let meta = encoded(path, meta)?;
-    output::to_file(path, |out| {
-        forest.write_with(out, &[(META, &meta)], &Silent).map_err(|e| std::io::Error::other(e.to_string()))
+    transaction.file(path, move |out| {
+        forest.write_with(out, &[(META, &meta)], &Silent).map_err(std::io::Error::other)
     })
 }
 

@@ -120,10 +120,10 @@ impl Session {
         object
     }
 
-    /// Adds times and memory to a `--json` object and prints it.
-    pub fn finish_json(&self, mut object: Map<String, Value>) -> Result {
+    /// A `--json` object with times and memory added.
+    pub fn finished(&self, mut object: Map<String, Value>) -> Value {
         object.insert("seconds".into(), self.clock.seconds());
         object.insert("peak_bytes".into(), peak_bytes().into());
-        output::print_json(&Value::Object(object))
+        Value::Object(object)
     }
 }
