@@ -41,7 +41,8 @@ pub fn table_like(session: &Session, data: &DataArgs, fitted: &Preparation) -> R
 }
 
 fn frame(session: &Session, data: &DataArgs) -> Result<Frame> {
-    session.clock.time("read", || Ok(read_frame(&data.data, &resolve::reading(data))?))
+    let reading = resolve::reading(data, session.memory_limit());
+    session.clock.time("read", || Ok(read_frame(&data.data, &reading)?))
 }
 
 /// Notes rows that were left out, and with `--verbose` the size of the table.
