@@ -6,6 +6,7 @@
 
 use std::io::Read;
 use std::path::Path;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Result, format};
@@ -92,39 +93,49 @@ fn left_in_group(group: &Path, limit: &str, used: &str, cache: &str) -> Option<u
 #[derive(Debug)]
 pub(crate) struct Budget {
     source: String,
-    limit: u64,
-    whose: &'static str,
+    asked: Option<u64>,
+    /// Found when more than [`SMALL`] bytes are spent.
+    limit: OnceLock<MemoryLimit>,
     spent: AtomicU64,
 }
 
+/// Bytes that are spent without asking the system, which takes a good part of a millisecond.
+const SMALL: u64 = 4 << 20;
+
 impl Budget {
-    /// For a file of this name. What the user asks for is granted in full, and seven eighths of any other limit: the
-    /// rest is for the allocator, for page tables, and for what other processes allocate meanwhile.
+    /// For a file of this name, and the limit that the user asks for.
     pub fn new(source: &str, asked: Option<u64>) -> Self {
-        let MemoryLimit { bytes, whose } =
-            memory_limit(asked).unwrap_or(MemoryLimit { bytes: u64::MAX, whose: "the system allows" });
-        let limit = if Some(bytes) == asked { bytes } else { bytes - bytes / 8 };
-        Budget { source: source.to_string(), limit, whose, spent: AtomicU64::new(0) }
+        Budget { source: source.to_string(), asked, limit: OnceLock::new(), spent: AtomicU64::new(0) }
+    }
+
+    /// What the user asks for, in full, or seven eighths of any other limit: the rest is for the allocator, for page
+    /// tables, and for what other processes allocate meanwhile.
+    fn limit(&self) -> &MemoryLimit {
+        self.limit.get_or_init(|| {
+            let unknown = MemoryLimit { bytes: u64::MAX, whose: "the system allows" };
+            let mut limit = memory_limit(self.asked).unwrap_or(unknown);
+            if Some(limit.bytes) != self.asked {
+                limit.bytes -= limit.bytes / 8;
+            }
+            limit
+        })
     }
 
     /// Notes that `bytes` are about to be allocated; an error when that is too much.
     pub fn spend(&self, bytes: usize) -> Result<()> {
-        let within = |spent: u64| spent.checked_add(bytes as u64).filter(|sum| *sum <= self.limit);
+        let within = |spent: u64| {
+            let small = self.asked.map_or(SMALL, |asked| asked.min(SMALL));
+            spent.checked_add(bytes as u64).filter(|sum| *sum <= small || *sum <= self.limit().bytes)
+        };
         let Err(spent) = self.spent.fetch_update(Ordering::Relaxed, Ordering::Relaxed, within) else {
             return Ok(());
         };
-        let needed = spent.saturating_add(bytes as u64);
-        let remedy =
-            if self.whose.starts_with("--") { "read fewer rows, or raise it" } else { "read fewer rows" };
-        Err(format(
-            &self.source,
-            format!(
-                "reading needs over {} of memory, but {} {}; {remedy}",
-                size(needed),
-                self.whose,
-                size(self.limit)
-            ),
-        ))
+        let needed = size(spent.saturating_add(bytes as u64));
+        let MemoryLimit { bytes, whose } = *self.limit();
+        let remedy = if whose.starts_with("--") { "read fewer rows, or raise it" } else { "read fewer rows" };
+        let limit = size(bytes);
+        let problem = format!("reading needs over {needed} of memory, but {whose} {limit}; {remedy}");
+        Err(format(&self.source, problem))
     }
 
     /// As [`spend`](Self::spend), for `count` items of `width` bytes.

@@ -16,6 +16,9 @@ use crate::table::Values;
 /// Bytes of text per task.
 const CHUNK: usize = 1 << 20;
 
+/// Bytes of a column besides its cells: its name and the head of its text.
+const COLUMN: usize = size_of::<String>() + 16 + size_of::<Option<TextColumn>>();
+
 /// Bytes of text cells that a task may hold before it reports them to the budget, which all tasks share.
 const UNREPORTED: usize = 1 << 16;
 
@@ -40,6 +43,7 @@ pub(crate) fn read(
     budget: &Budget,
 ) -> Result<Frame> {
     let layout = layout(&mut bytes, source, header)?;
+    budget.spend_items(layout.names.len(), COLUMN)?;
     let body = &bytes[layout.start..];
     let parsed = if memchr::memchr(b'"', body).is_some() {
         quoted_text::parse(body, source, &layout, budget)?
