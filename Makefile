@@ -15,6 +15,7 @@ help: ## list the tasks
 include python/python.mk
 include bench/bench.mk
 include crates/rpfcluster-report/browser/browser.mk
+include fuzz/fuzz.mk
 
 setup: ## install what the tests need beyond Rust (Debian; asks for sudo when not root)
 	@sh .ci/setup

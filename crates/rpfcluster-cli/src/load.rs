@@ -79,7 +79,8 @@ fn repeated(names: &[String]) -> Option<&String> {
 }
 
 fn frame(session: &Session, data: &DataArgs) -> Result<Frame> {
-    session.clock.time("read", || Ok(read_frame(&data.data, &resolve::reading(data))?))
+    let reading = resolve::reading(data, session.memory_limit());
+    session.clock.time("read", || Ok(read_frame(&data.data, &reading)?))
 }
 
 /// Notes rows that were left out, and with `--verbose` the size of the table.

@@ -17,6 +17,11 @@ mod session;
 mod summary;
 mod transaction;
 
+/// The fuzz targets of the command line, which a test replays.
+#[cfg(all(test, unix))]
+#[path = "../../../fuzz/targets/command_line.rs"]
+mod command_line;
+
 fn main() -> std::process::ExitCode {
     exit::guarded(|| {
         session::progress::catch_interrupts()?;

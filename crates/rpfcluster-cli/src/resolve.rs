@@ -173,8 +173,8 @@ pub fn prepare(args: &DataArgs) -> Prepare {
 }
 
 /// How the file is read.
-pub fn reading(args: &DataArgs) -> ReadOptions {
-    ReadOptions { format: args.format, header: None }
+pub fn reading(args: &DataArgs, memory: Option<u64>) -> ReadOptions {
+    ReadOptions { format: args.format, header: None, memory }
 }
 
 /// A share from 0 to 1.

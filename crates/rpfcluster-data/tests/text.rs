@@ -9,7 +9,7 @@ use rpfcluster_data::{
     Table, Values, read_frame, read_frame_bytes, read_labels_bytes,
 };
 
-const TEXT: ReadOptions = ReadOptions { format: Some(Format::Text), header: None };
+const TEXT: ReadOptions = ReadOptions { format: Some(Format::Text), header: None, memory: None };
 
 fn frame(text: &str) -> Frame {
     read_frame_bytes(text.as_bytes().to_vec(), "t.csv", &TEXT).unwrap()
