@@ -3,18 +3,19 @@
 CARGO ?= cargo
 export CARGO
 
-.PHONY: help setup needs test format lint doc api rust binary scalar msrv demo speed licences package publish workflows site
+.PHONY: help setup needs test format lint doc api rust scalar threads outcomes arm64 binary portable msrv demo speed licences advisories coverage mutants package publish workflows site
 # The oldest supported compiler, as [workspace.package] states it.
 MSRV = $(shell sed -n 's/^rust-version = "\([0-9.]*\)".*/\1/p' Cargo.toml)
 
 .DEFAULT_GOAL := help
 
 help: ## list the tasks
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -hE '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 include python/python.mk
 include bench/bench.mk
 include crates/rpfcluster-report/browser/browser.mk
+include fuzz/fuzz.mk
 
 setup: ## install what the tests need beyond Rust (Debian; asks for sudo when not root)
 	@sh .ci/setup
@@ -23,7 +24,7 @@ setup: ## install what the tests need beyond Rust (Debian; asks for sudo when no
 test: ## run every test; with CI set, what cannot be tested is an error
 	@sh .ci/needs clear
 	@status=0; \
-	$(MAKE) --no-print-directory needs format lint doc api rust instructions tablescheck pages python package workflows || status=$$?; \
+	$(MAKE) --no-print-directory needs format lint doc api rust instructions faultscheck tablescheck pages python package workflows || status=$$?; \
 	sh .ci/needs list; \
 	exit $$status
 
@@ -51,7 +52,35 @@ rust: ## test the crates and the command, and the examples of the API pages
 	else \
 		$(CARGO) test --release --workspace --lib --bins --tests --examples --locked; \
 	fi
+	$(MAKE) --no-print-directory scalar
 	$(CARGO) test --release --workspace --doc --locked
+
+# Tests that compare bits with a record, with a definition or between runs. RPF_SIMD selects the code at run time.
+EQUALITY = labels definition same_bits degenerate kernel_pairs random_numbers fixture model_bytes spectral kmeans
+
+scalar: ## run the tests that compare bits with the portable code instead of AVX2
+	RPF_SIMD=scalar $(CARGO) test --release --workspace --locked --quiet $(EQUALITY:%=--test %)
+
+threads: ## compare 1, 2, 3 and 8 threads below and above every size threshold (20 minutes on two cores)
+	$(CARGO) test --release --workspace --locked --test thread_count -- --ignored --nocapture at_any_size
+
+outcomes: ## print what becomes of 200 adversarial tables
+	$(CARGO) test --release --workspace --locked --test adversarial_tables -- --nocapture | grep '^|'
+
+# A folder of its own: another architecture. qemu-user emulates it on x86-64; a native arm64 machine runs `make rust`.
+ARM64 = aarch64-unknown-linux-gnu
+ARM64_TESTS = definition same_bits degenerate kernel_pairs random_numbers fixture model_bytes kmeans affinity points
+arm64: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER = aarch64-linux-gnu-gcc
+arm64: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER = qemu-aarch64 -L /usr/aarch64-linux-gnu
+arm64: ## run the core's tests on an emulated arm64 CPU and compare its bits with those of this one (Debian, rustup)
+	sh .ci/needs qemu
+	rustup target add $(ARM64)
+	CARGO_TARGET_DIR=target/arm64 $(CARGO) test --release --locked --quiet --target $(ARM64) -p rpfcluster --lib $(ARM64_TESTS:%=--test %)
+	CARGO_TARGET_DIR=target/arm64 $(CARGO) test --release --locked --quiet --target $(ARM64) -p rpfcluster-data --no-default-features --test labels
+	CARGO_TARGET_DIR=target/arm64 $(CARGO) test --release --locked --quiet --target $(ARM64) -p rpfcluster --test thread_count -- \
+		--ignored --nocapture --exact print_hashes | grep ' f[36]' >target/arm64/hashes.txt
+	$(CARGO) test --release --locked --quiet --workspace --test thread_count -- --ignored --nocapture --exact print_hashes | \
+		grep ' f[36]' | diff - target/arm64/hashes.txt
 
 # With the examples, --workspace resolves the same features as the tests do, so that `make test` builds no dependency
 # twice. `cargo build --bin rpf` alone has other features and takes minutes more.
@@ -59,7 +88,7 @@ binary: ## build the command and the program whose instructions are counted, as 
 	$(CARGO) build --release --workspace --locked --quiet --bin rpf --example instructions
 
 # Folders of their own: other flags or another compiler would invalidate what target/ holds.
-scalar: ## run the Rust tests without SIMD
+portable: ## run the Rust tests of a build without any SIMD
 	RUSTFLAGS="--cfg rpf_scalar" CARGO_TARGET_DIR=target/scalar $(MAKE) rust
 
 msrv: ## run the Rust tests with the oldest supported compiler (needs rustup)
@@ -72,8 +101,23 @@ demo: ## cluster the embedded Iris data
 speed: ## time growing and counting on a million rows
 	$(CARGO) run --release --locked -p rpfcluster --example speed -- 1000000 100
 
-licences: ## check the licences of all dependencies (needs cargo-deny)
-	$(CARGO) deny check licenses bans sources
+licences: ## check licences, sources and bans of all dependencies (needs cargo-deny)
+	$(CARGO) deny --locked check licenses bans sources
+
+advisories: ## check all dependencies for known vulnerabilities (needs cargo-deny, npm and the network)
+	$(CARGO) deny --locked check advisories
+	npm --prefix $(BROWSER) audit --audit-level=low
+
+# In a folder of its own, since instrumented code would replace what target/ holds. An hour on two idle cores.
+coverage: $(VENV)/built binary ## measure line coverage of the Rust and the Python tests (needs cargo-llvm-cov)
+	$(CARGO) llvm-cov nextest --release --workspace --locked --target-dir target/coverage --summary-only
+	RPF="$(abspath $(or $(CARGO_TARGET_DIR),target))/release/rpf$(EXE)" \
+		$(BIN)/python -m pytest -n 2 --ignore python/tests/test_interrupt.py --cov rpfcluster --cov-branch --cov-report term-missing
+
+# Changes the sources of a copy, one place at a time, and expects a test to fail. Hours for all of them: FILES narrows it.
+FILES ?= crates/rpfcluster/src/metrics/*.rs
+mutants: ## change the code and see whether a test notices (needs cargo-mutants); FILES="crates/rpfcluster/src/label/*.rs"
+	$(CARGO) mutants -p rpfcluster $(foreach file,$(FILES),--file '$(file)') --test-tool nextest --timeout 120 --output target
 
 # Without the build that verifies a package: it takes minutes, and `make publish` does it. rpfcluster-py is a wheel.
 package: ## pack every crate for the registry into target/package

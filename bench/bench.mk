@@ -4,7 +4,7 @@
 BENCH_VENV := bench/.venv
 BENCH_BIN := $(BENCH_VENV)/bin
 
-.PHONY: bench choosing verdict rates instructions tables tablescheck shapespicture
+.PHONY: bench choosing verdict confidence rates instructions tables tablescheck shapespicture faults faultscheck
 
 # Reinstalled only when the list of peers changes.
 $(BENCH_VENV)/installed: bench/requirements.txt
@@ -27,6 +27,9 @@ choosing: $(BENCH_VENV)/built ## quality of the label-free choice on every data 
 verdict: $(BENCH_VENV)/built ## calibration of the verdict and of -k auto (an hour; ARGS="--families mixtures": minutes)
 	$(BENCH_BIN)/python bench/verdict.py $(ARGS)
 
+confidence: $(BENCH_VENV)/built ## calibration of the confidence of a row (ten minutes)
+	$(BENCH_BIN)/python bench/confidence.py $(ARGS)
+
 rates: ## speed of the inner loops against the limits of the machine
 	$(CARGO) run --release --locked -p rpfcluster --example rates
 
@@ -42,3 +45,10 @@ tablescheck: ## check that the tables of the pages agree with bench/results
 
 shapespicture: $(BENCH_VENV)/built ## draw the picture of the README
 	$(BENCH_BIN)/python bench/shapes_picture.py docs/pictures/shapes.png
+
+# Reads RPF_DATA or ../shared/data for `rpf reproduce`.
+faults: binary ## Ctrl-C and kill -9 at random moments of every stage, many processes at once (20 minutes)
+	$(PYTHON) bench/faults.py $(ARGS)
+
+faultscheck: binary ## a short version of `make faults`
+	$(PYTHON) bench/faults.py --short

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ._cluster import SpectralBase
 from ._common import Array, as_native, check_data, check_int, make_progress
+from ._spectral import SpectralBase
 
 
 class RPFEmbedding(ClassNamePrefixFeaturesOutMixin, SpectralBase):  # type: ignore[misc, unused-ignore]

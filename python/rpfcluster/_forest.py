@@ -307,4 +307,5 @@ def co_leaf_neighbors(
         taken = set(found.tolist()) | ({int(row)} if X is None else set())
         rest = [j for j in range(wanted + len(taken)) if j not in taken and j < forest.shape[0]]
         indices[row, len(found) :] = rest[: wanted - len(found)]
-    return 1.0 - similarity, indices
+    # In place: another array of this size takes long to allocate, and numpy hears no Ctrl-C.
+    return np.subtract(1.0, similarity, out=similarity), indices

@@ -7,18 +7,16 @@ the fit.
 from __future__ import annotations
 
 import json
-import os
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
 
+from . import _rpfcluster
 from ._common import as_native, check_data, column_names, make_progress, resolve_output
 
 if TYPE_CHECKING:
-    from . import _rpfcluster
+    import os
 
 
 def write_report(estimator: Any, cluster: _rpfcluster.Cluster, path: str | os.PathLike[str], X: Any, y: Any) -> None:
@@ -39,15 +37,7 @@ def write_report(estimator: Any, cluster: _rpfcluster.Cluster, path: str | os.Pa
         names, codes = np.unique(np.asarray(y).astype(str), return_inverse=True)
         about["classes"] = [codes.ravel().tolist(), names.tolist()]
     page = cluster.report(json.dumps(about), table, make_progress(estimator.verbose))
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".rpf-", suffix=".html")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as out:
-            out.write(page)
-        Path(name).chmod(0o644)
-        Path(name).replace(target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    _rpfcluster.write_page(target, page)
 
 
 def _reproducing_code(estimator: Any, cluster: _rpfcluster.Cluster) -> str:

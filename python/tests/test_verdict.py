@@ -126,3 +126,11 @@ def test_predict_names_samples_far_outside(groups):
         model.predict(groups[0])
     with pytest.warns(UserWarning, match="1 sample lies far outside the training samples"):
         model.predict(np.vstack([groups[0][:2], [[500.0, 0.0, 0.0]]]))
+
+
+def test_fit_names_samples_far_outside(groups):
+    far = groups[0].copy()
+    far[[17, 90]] = [500.0, 0.0, 0.0]
+    model = RPFCluster(2, n_estimators=50, random_state=0)
+    with pytest.warns(UserWarning, match=r"2 rows lie far outside the other rows \(the first is row 17\)"):
+        model.fit(far)

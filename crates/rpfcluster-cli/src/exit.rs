@@ -1,4 +1,4 @@
-//! Exit codes and error messages: 0 success or a closed pipe, 1 an error in the data or a file, 2 an error in the
+//! Exit codes and error messages: 0 success, 1 an error in the data or a file, 2 an error in the
 //! command line, 130 interrupted.
 //!
 //! Every error of the libraries, and a panic, becomes a [`Failure`] here: the user sees one sentence and no backtrace.
@@ -22,8 +22,6 @@ pub enum Failure {
     Clap(Box<clap::Error>),
     /// Ctrl-C: exit 130.
     Interrupted,
-    /// The reader of the output closed the pipe: exit 0.
-    ClosedPipe,
 }
 
 /// The result of a command.
@@ -48,6 +46,16 @@ impl Failure {
         }
     }
 
+    /// A library error about this model file. A parameter out of its range is then a value in the file, not an option.
+    pub fn of_model(source: &str, error: rpfcluster::Error) -> Self {
+        match error {
+            rpfcluster::Error::Parameter { .. } => {
+                Failure::Data(format!("{source}: the model is damaged: {error}"))
+            }
+            other => Failure::of_file(source, other),
+        }
+    }
+
     fn report(self) -> ExitCode {
         match self {
             Failure::Data(sentence) => {
@@ -60,10 +68,9 @@ impl Failure {
             }
             Failure::Clap(error) => output::clap(&error),
             Failure::Interrupted => {
-                output::message("interrupted; no partial file is left");
+                output::interrupted();
                 ExitCode::from(INTERRUPTED)
             }
-            Failure::ClosedPipe => ExitCode::SUCCESS,
         }
     }
 }

@@ -11,9 +11,16 @@ mod library;
 mod load;
 mod outcome;
 mod output;
+mod output_paths;
 mod resolve;
 mod session;
 mod summary;
+mod transaction;
+
+/// The fuzz targets of the command line, which a test replays.
+#[cfg(all(test, unix))]
+#[path = "../../../fuzz/targets/command_line.rs"]
+mod command_line;
 
 fn main() -> std::process::ExitCode {
     exit::guarded(|| {

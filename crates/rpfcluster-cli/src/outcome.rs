@@ -59,7 +59,8 @@ impl Outcome {
         let source = data.data.display().to_string();
         let failed = |e: rpfcluster::Error| Failure::of_file(&source, e);
         let (clock, observer) = (&session.clock, &session.progress);
-        let similarity = clock.time("read", || read_similarity(&data.data, &resolve::reading(data)))?;
+        let reading = resolve::reading(data, session.memory_limit());
+        let similarity = clock.time("read", || read_similarity(&data.data, &reading))?;
         check_dense(session, similarity.n, params.solver)?;
         clock.book("grow", 0.0);
         let Similarity { n, indptr, indices, data } = similarity;

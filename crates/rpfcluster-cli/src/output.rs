@@ -1,26 +1,49 @@
 //! The only file that prints. Results go to standard output or to the file of `-o`; notes, hints and errors go to
-//! standard error, one line each. A closed pipe ends the run silently; files are written whole or not at all.
+//! standard error, one line each. A closed pipe is not an error.
+//!
+//! What people read passes through [`rpfcluster::printable`] here, so that no name, cell or file can send a control
+//! sequence to the terminal. Tables of numbers are written as they are.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the only file that prints")]
 
-use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use rpfcluster_data::write;
+use rpfcluster::printable::{escaped_lines, excerpt, is_hidden};
 
 use crate::exit::{Failure, Result};
-use crate::session::progress;
+
+/// Longest word and longest sentence of a message, in characters. Paths fit; a cell or a name of kilobytes does not.
+const WORD: usize = 160;
+const SENTENCE: usize = 1000;
+/// Longest cell of a printed table.
+const CELL: usize = 80;
 
 /// One sentence on standard error: an error, or a note or hint, for which the caller checks `--quiet`.
 pub fn message(sentence: &str) {
     // A closed standard error leaves no way to report anything.
-    let _ = writeln!(io::stderr().lock(), "rpf: {}", one_line(sentence));
+    let _ = writeln!(io::stderr().lock(), "rpf: {}", shown(sentence));
 }
 
-/// Text on standard error, unchanged.
+/// The message of Ctrl-C, once: two threads may end the program.
+pub fn interrupted() {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    if !SAID.swap(true, Ordering::SeqCst) {
+        message("interrupted; no partial file is left");
+    }
+}
+
+/// Text of several lines on standard error.
 pub fn summary(text: &str) {
-    let _ = io::stderr().lock().write_all(text.as_bytes());
+    let _ = io::stderr().lock().write_all(escaped_lines(text).as_bytes());
+}
+
+/// A sentence as it is printed: in one line, without control characters, long strings shortened.
+pub fn shown(sentence: &str) -> String {
+    let words: Vec<String> = sentence.split_whitespace().map(|word| excerpt(word, WORD)).collect();
+    excerpt(&words.join(" "), SENTENCE)
 }
 
 fn one_line(text: &str) -> String {
@@ -68,79 +91,57 @@ fn sentence(error: &clap::Error) -> String {
     sentence
 }
 
-/// The failure of a write to standard output.
-fn closed(error: &io::Error) -> Failure {
-    if error.kind() == io::ErrorKind::BrokenPipe {
-        Failure::ClosedPipe
-    } else {
-        Failure::data(format!("standard output: {error}"))
-    }
-}
-
-/// Text on standard output.
+/// Text of several lines on standard output.
 pub fn print(text: &str) -> Result {
-    to_stdout(|out| out.write_all(text.as_bytes()))
+    to_stdout(|out| out.write_all(escaped_lines(text).as_bytes()))
 }
 
 /// One JSON object on standard output.
 pub fn print_json(object: &serde_json::Value) -> Result {
-    print(&format!("{object:#}\n"))
+    let text = json_escaped(&format!("{object:#}\n"));
+    to_stdout(|out| out.write_all(text.as_bytes()))
 }
 
-fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result {
-    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    write(&mut out).and_then(|()| out.flush()).map_err(|e| closed(&e))
-}
-
-/// Writes to a file, or to standard output when there is none or it is `-`.
-pub fn deliver(target: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result {
-    match target {
-        Some(path) if path.as_os_str() != "-" => to_file(path, |out| write(out)),
-        _ => to_stdout(write),
-    }
-}
-
-/// Writes a file whole or not at all, also when interrupted.
-pub fn to_file(path: &Path, write: impl FnOnce(&mut Checked<'_, '_>) -> io::Result<()>) -> Result {
-    let _writing = progress::Writing::begin()?;
-    let written = write::to_file(path, |out| write(&mut Checked(out)));
-    // The error of the writer is a consequence of the interruption.
-    if progress::interrupted() {
-        return Err(Failure::Interrupted);
-    }
-    Ok(written?)
-}
-
-/// A file being written; writes fail after Ctrl-C.
-pub struct Checked<'a, 'b>(&'a mut write::Output<'b>);
-
-impl Write for Checked<'_, '_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if progress::interrupted() {
-            return Err(io::Error::other("interrupted"));
+/// JSON with hidden characters, which occur in strings only, as `\uXXXX`: a parser reads the same strings.
+fn json_escaped(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c == '\n' || !is_hidden(c) {
+            text.push(c);
+        } else {
+            c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| text.push_str(&format!("\\u{unit:04x}")));
         }
-        self.0.write(bytes)
     }
+    text
+}
 
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
+/// Writes to standard output. A reader that closes the pipe ends the writing; that is not an error.
+pub fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result {
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    match write(&mut out).and_then(|()| out.flush()) {
+        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::data(format!("standard output: {e}")))
+        }
+        _ => Ok(()),
     }
 }
 
-impl Seek for Checked<'_, '_> {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.0.seek(to)
-    }
+/// Whether an output path means standard output.
+pub fn is_standard(path: &Path) -> bool {
+    path.as_os_str() == "-" || path.as_os_str() == "/dev/stdout"
 }
 
-/// Aligned columns of text: the first to the left, the others to the right.
+/// Aligned columns of text: the first to the left, the others to the right. Long cells are shortened, line breaks
+/// within a cell escaped.
 pub fn columns(rows: &[Vec<String>]) -> String {
+    let shown = |cell: &String| excerpt(cell, CELL);
+    let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(shown).collect()).collect();
     let width = |column: usize| {
         rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..rows.iter().map(Vec::len).max().unwrap_or(0)).map(width).collect();
     let mut text = String::new();
-    for row in rows {
+    for row in &rows {
         let mut line = String::new();
         for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
             if column == 0 {
@@ -178,5 +179,37 @@ mod tests {
         assert_eq!(size(8_000_000_000_000), "8.0 TB");
         let rows = vec![vec!["a".to_string(), "long".into()], vec!["bcd".into(), "1".into()]];
         assert_eq!(columns(&rows), "a    long\nbcd     1\n");
+    }
+
+    #[test]
+    fn cells_with_line_breaks_stay_in_their_line() {
+        let rows = vec![vec!["a\nb".to_string(), "x".repeat(3000)], vec!["\u{1b}[2J".into(), "1".into()]];
+        let text = columns(&rows);
+        assert_eq!(text.lines().count(), 2, "{text}");
+        assert!(text.starts_with("a\\nb") && text.contains("\n\\u{1b}[2J ") && text.len() < 250, "{text}");
+    }
+
+    #[test]
+    fn messages_are_one_short_line_without_control_characters() {
+        let path = format!("{}.csv", "d/".repeat(1500));
+        let message = shown(&format!("{path}: column \"a\u{1b}]0;x\u{7}\u{202e}\" is\nwrong; use --drop"));
+        assert!(message.chars().count() < 260 && !message.contains('\n'), "{message}");
+        assert!(
+            message.contains(".csv: column \"a\\u{1b}]0;x\\u{7}\\u{202e}\" is wrong; use --drop"),
+            "{message}"
+        );
+        let path = format!("/home/somebody/{}/table.csv: no such file", "x".repeat(100));
+        assert_eq!(shown(&path), path, "a path of usual length is kept");
+        let long = shown(&"many words ".repeat(1000));
+        assert!(long.chars().count() == SENTENCE && long.contains('…'));
+    }
+
+    #[test]
+    fn escaped_json_is_the_same_string_to_a_parser() {
+        let object =
+            serde_json::json!({"a\u{1b}\u{7f}": "x\u{202e}\u{9b}\u{e0041}\n\u{feff}", "b": [1, "ü"]});
+        let text = json_escaped(&format!("{object:#}\n"));
+        assert!(!text.chars().any(|c| c != '\n' && is_hidden(c)), "{text}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), object);
     }
 }

@@ -174,8 +174,8 @@ pub fn prepare(args: &DataArgs) -> Prepare {
 }
 
 /// How the file is read.
-pub fn reading(args: &DataArgs) -> ReadOptions {
-    ReadOptions { format: args.format, header: None }
+pub fn reading(args: &DataArgs, memory: Option<u64>) -> ReadOptions {
+    ReadOptions { format: args.format, header: None, memory }
 }
 
 /// A share from 0 to 1.
@@ -190,45 +190,4 @@ pub fn share(option: &str, value: f64) -> Result<f64> {
 /// Refuses 0.
 pub fn positive(option: &str, value: usize) -> Result<usize> {
     if value >= 1 { Ok(value) } else { Err(Failure::usage(format!("{option} is 0, but must be at least 1"))) }
-}
-
-/// Checks that the output files can be written, are distinct, and are not the input.
-pub fn outputs(input: &Path, targets: &[(&str, Option<&Path>)]) -> Result {
-    let mut seen: Vec<(&str, std::path::PathBuf)> = vec![("DATA", same(input))];
-    for (option, target) in targets {
-        let Some(path) = target.filter(|p| p.as_os_str() != "-") else { continue };
-        let failed = |problem: &str| Failure::data(format!("{}: {problem}", path.display()));
-        let special = std::fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir());
-        if special {
-            continue;
-        }
-        let real = same(path);
-        if let Some((other, _)) = seen.iter().find(|(_, p)| *p == real) {
-            return Err(Failure::usage(format!(
-                "{option} and {other} are the same file, {}; use different names",
-                path.display()
-            )));
-        }
-        if path.is_dir() {
-            return Err(failed("is a folder, not a file"));
-        }
-        let folder = match real.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
-            _ => Path::new(".").to_path_buf(),
-        };
-        if !folder.is_dir() {
-            return Err(failed(&format!("there is no folder {}", folder.display())));
-        }
-        // Creating a temporary file is the only reliable test.
-        if let Err(e) = tempfile::tempfile_in(&folder) {
-            return Err(failed(&format!("cannot be written: {}", e.kind())));
-        }
-        seen.push((option, real));
-    }
-    Ok(())
-}
-
-/// The canonical path, if the file exists, so that one file has one name.
-fn same(path: &Path) -> std::path::PathBuf {
-    std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
 }

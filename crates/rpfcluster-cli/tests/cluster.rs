@@ -294,6 +294,32 @@ fn verdict_and_hints_are_in_the_summary_the_json_object_and_the_page() {
 }
 
 #[test]
+fn a_fitted_row_far_outside_is_named_by_its_input_row() {
+    let dir = TestDir::new();
+    let mut cells = numbers();
+    let rows: String = (0..60)
+        .map(|i| match i {
+            7 => ",1\n".to_string(),
+            29 => "9000,2\n".to_string(),
+            _ => format!("{},{}\n", cells.next().unwrap() + f64::from(i % 2) * 9.0, cells.next().unwrap()),
+        })
+        .collect();
+    dir.put("far.csv", format!("a,b\n{rows}"));
+    let hint = "1 row lies far outside the other rows (the first is row 30); the cluster is a guess there";
+    let run = dir.rpf("cluster far.csv -k 2 --missing drop -o l.csv --report r.html").done();
+    assert!(run.err.contains(&format!("hint: {hint}\n")), "{}", run.err);
+    let page = String::from_utf8(dir.bytes("r.html")).unwrap();
+    assert!(page.contains(&format!("{hint}.")), "the page");
+    let object = dir.rpf("cluster far.csv -k 2 --missing drop -o l.csv --json -q").done().json();
+    let hints = object["hints"].as_array().unwrap();
+    assert!(hints.iter().any(|sentence| sentence.as_str().unwrap().contains(hint)), "{hints:?}");
+    let near = String::from_utf8(dir.bytes("far.csv")).unwrap().replace("9000,2", "9,2");
+    dir.put("near.csv", near);
+    let run = dir.rpf("cluster near.csv -k 2 --missing drop -o l.csv").done();
+    assert!(!run.err.contains("far outside"), "{}", run.err);
+}
+
+#[test]
 fn rows_with_missing_values_have_no_label() {
     let dir = TestDir::new();
     let mut cells = numbers();

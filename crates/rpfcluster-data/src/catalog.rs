@@ -16,6 +16,7 @@ use crate::column_ref::{ColumnRef, close_names};
 use crate::error::{DataError, Result, file, format};
 use crate::frame::Frame;
 use crate::prepare::{Prepare, standardize_columns};
+use crate::memory::Budget;
 use crate::read::{Format, ReadOptions, load, read_frame_bytes};
 use crate::table::Table;
 
@@ -160,7 +161,8 @@ impl Entry {
             );
             return Err(DataError::File { path: path.display().to_string(), problem });
         }
-        let (source, bytes) = load(&path)?;
+        let source = path.display().to_string();
+        let bytes = load(&path, &Budget::new(&source, None))?;
         let digest: String = Sha256::digest(&bytes).iter().map(|b| format!("{b:02x}")).collect();
         if digest != wanted.sha256 {
             let problem = format!(
@@ -175,7 +177,7 @@ impl Entry {
 
 /// Text tables, one below the other.
 fn stacked(parts: Vec<(String, Vec<u8>)>, header: bool) -> Result<Frame> {
-    let options = ReadOptions { format: Some(Format::Text), header: Some(header) };
+    let options = ReadOptions { format: Some(Format::Text), header: Some(header), memory: None };
     let mut frames = parts.into_iter().map(|(source, bytes)| read_frame_bytes(bytes, &source, &options));
     let missing = || file("data set", &std::io::Error::from(std::io::ErrorKind::NotFound));
     let first = frames.next().ok_or_else(missing)??;

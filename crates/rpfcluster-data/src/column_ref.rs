@@ -101,7 +101,7 @@ pub(crate) fn resolve_all(frame: &Frame, refs: &[ColumnRef]) -> Result<Vec<usize
 }
 
 /// The first few names, quoted.
-fn listed(names: &[String]) -> String {
+pub(crate) fn listed(names: &[String]) -> String {
     let mut shown: Vec<String> = names.iter().take(8).map(|n| format!("\"{}\"", excerpt(n))).collect();
     if names.len() > 8 {
         shown.push(format!("… ({} in all)", names.len()));

@@ -102,13 +102,9 @@ pub(crate) fn format(path: &str, problem: impl Into<String>) -> DataError {
     DataError::Format { path: path.to_string(), problem: problem.into() }
 }
 
-/// At most 40 characters of a cell, safe to print in one line.
+/// At most 40 characters of a name or cell, safe to print in one line.
 pub(crate) fn excerpt(cell: &str) -> String {
-    let mut short: String = cell.chars().take(40).map(|c| if c.is_control() { '?' } else { c }).collect();
-    if cell.chars().nth(40).is_some() {
-        short.push('…');
-    }
-    short
+    rpfcluster::printable::excerpt(cell, 40)
 }
 
 /// The message for a row of `got` cells among rows of `width` cells.

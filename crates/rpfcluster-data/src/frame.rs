@@ -13,6 +13,9 @@ use crate::table::{Labels, Values};
 /// The code of a cell that is not text: a number or a missing value.
 pub(crate) const NO_TEXT: u32 = u32::MAX;
 
+/// Bytes of a distinct text besides its letters: two strings, their allocations, and the entry of the hash table.
+const DISTINCT_TEXT: usize = 160;
+
 /// The text cells of one column.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct TextColumn {
@@ -24,26 +27,30 @@ pub(crate) struct TextColumn {
 }
 
 impl TextColumn {
-    /// Sets the text of `row`. Rows come in order; those skipped hold no text.
-    pub fn put(&mut self, row: usize, text: &str) {
+    /// Sets the text of `row` and returns about how many bytes of memory that took. Rows come in order; those skipped
+    /// hold no text.
+    pub fn put(&mut self, row: usize, text: &str) -> usize {
+        let mut taken = 0;
         let code = match self.index.get(text) {
             Some(&code) => code,
             None => {
                 let code = self.names.len() as u32;
                 self.index.insert(text.to_string(), code);
                 self.names.push(text.to_string());
+                taken += DISTINCT_TEXT + 2 * text.len();
                 code
             }
         };
+        let before = self.codes.capacity();
         self.codes.resize(row, NO_TEXT);
         self.codes.push(code);
+        taken + (self.codes.capacity() - before) * size_of::<u32>()
     }
 
-    /// Appends the cells of a later part of the file, which began at `row`.
-    pub fn append(&mut self, row: usize, part: &TextColumn) {
-        for (i, &code) in part.codes.iter().enumerate().filter(|(_, c)| **c != NO_TEXT) {
-            self.put(row + i, &part.names[code as usize]);
-        }
+    /// Appends the cells of a later part of the file, which began at `row`; returns the bytes of memory that took.
+    pub fn append(&mut self, row: usize, part: &TextColumn) -> usize {
+        let cells = part.codes.iter().enumerate().filter(|(_, c)| **c != NO_TEXT);
+        cells.map(|(i, &code)| self.put(row + i, &part.names[code as usize])).sum()
     }
 
     fn get(&self, row: usize) -> Option<&str> {
@@ -122,6 +129,17 @@ impl Frame {
             Some(name) if self.has_header => format!("{} \"{}\"", column + 1, excerpt(name)),
             _ => (column + 1).to_string(),
         }
+    }
+
+    /// The column as the value of an option: its name, or its number where the name is long, repeated or hard to type.
+    pub(crate) fn column_option(&self, column: usize) -> String {
+        let number = (column + 1).to_string();
+        let Some(name) = self.names.get(column).filter(|_| self.has_header) else { return number };
+        let unique = self.names.iter().filter(|n| *n == name).count() == 1;
+        if name.is_empty() || excerpt(name) != *name || !unique || name.contains(['"', ',']) {
+            return number;
+        }
+        if name.contains(' ') { format!("\"{name}\"") } else { name.clone() }
     }
 
     /// The number in a cell; NaN where it is missing or text.

@@ -7,10 +7,12 @@
 //!
 //! The cargo features `arrow` (reads Arrow and Feather) and `parquet` (reads and writes Parquet) are on by default.
 
+mod column_match;
 mod column_ref;
 mod error;
 mod frame;
 mod iris;
+mod memory;
 mod prepare;
 mod read;
 mod table;
@@ -19,10 +21,12 @@ pub mod catalog;
 pub mod shapes;
 pub mod write;
 
+pub use column_match::Selection;
 pub use column_ref::ColumnRef;
 pub use error::{DataError, Place, Result};
 pub use frame::Frame;
 pub use iris::iris;
+pub use memory::{MemoryLimit, memory_limit};
 pub use prepare::{Missing, Preparation, Prepare, Standardize};
 pub use read::{
     Format, ReadOptions, RowLabels, Similarity, read_frame, read_frame_bytes, read_labels, read_labels_bytes,

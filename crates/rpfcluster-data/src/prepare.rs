@@ -4,8 +4,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::column_match::{Matched, Selection, match_columns};
 use crate::column_ref::{ColumnRef, resolve_all};
-use crate::error::{DataError, Result, excerpt, format};
+use crate::error::{Result, excerpt, format};
 use crate::frame::Frame;
 use crate::table::{Labels, Table, Values};
 
@@ -67,6 +68,12 @@ pub struct Preparation {
     pub center: Vec<f64>,
     /// Divides each centred column.
     pub scale: Vec<f64>,
+    /// Number of columns of the file; `None` in models of earlier versions.
+    #[serde(default)]
+    pub width: Option<usize>,
+    /// Names of the label and of other columns of the file that are not features; empty unless `named`.
+    #[serde(default)]
+    pub left_out: Vec<String>,
 }
 
 impl Prepare {
@@ -98,8 +105,15 @@ impl Prepare {
         if let Some(j) = scaled.into_iter().find(|j| !(center[*j].is_finite() && scale[*j].is_finite())) {
             return Err(frame.column_error(chosen[j], "holds numbers too large to standardise"));
         }
+        let mut left_out = if frame.has_header { frame.names.clone() } else { Vec::new() };
+        let mut is_feature = vec![false; frame.width()];
+        chosen.iter().for_each(|c| is_feature[*c] = true);
+        let mut features = is_feature.into_iter();
+        left_out.retain(|_| features.next() == Some(false));
         let preparation = Preparation {
             columns: chosen.iter().map(|c| frame.names[*c].clone()).collect(),
+            left_out,
+            width: Some(frame.width()),
             positions: chosen,
             named: frame.has_header,
             missing: self.missing,
@@ -112,52 +126,17 @@ impl Prepare {
 }
 
 impl Preparation {
-    /// Prepares new rows in the same way. Columns are found by name where both files have names.
-    pub fn apply(&self, mut frame: Frame, label: Option<&ColumnRef>) -> Result<Table> {
-        let label = label.map(|l| l.resolve_one(&frame)).transpose()?;
-        let chosen = self.find_columns(&frame)?;
+    /// Prepares new rows in the same way. Columns are found by name where both files have names, in any order;
+    /// otherwise by position, and then their number must be that of the features or, where neither file has names, that
+    /// of the fitted file. Also returns the names of columns that are ignored, except those that `selection` leaves out
+    /// and those that the fitted file had under the same name.
+    pub fn apply(&self, mut frame: Frame, selection: &Selection) -> Result<(Table, Vec<String>)> {
+        let Matched { label, features, unknown } = match_columns(self, &frame, selection)?;
+        let unknown = unknown.into_iter().map(|c| frame.names[c].clone()).collect();
         let fill = (self.missing == Missing::Mean).then_some(self.fill.as_slice());
-        let mut taken = take(&mut frame, &chosen, label, self.missing, fill)?;
+        let mut taken = take(&mut frame, &features, label, self.missing, fill)?;
         standardize(&mut taken.values, &self.center, &self.scale);
-        Ok(taken.table(&frame, self.columns.clone()))
-    }
-
-    fn find_columns(&self, frame: &Frame) -> Result<Vec<usize>> {
-        let d = self.columns.len();
-        if d == 0 || [self.positions.len(), self.center.len(), self.scale.len()] != [d; 3] {
-            return Err(DataError::Option {
-                name: "the model's preparation".into(),
-                problem: "is inconsistent; the model is damaged".into(),
-            });
-        }
-        if self.named && frame.has_header {
-            let mut used = Vec::new();
-            for name in &self.columns {
-                // Columns that share a name are taken in their order, as when fitted.
-                let found = (0..frame.width()).find(|c| frame.names[*c] == *name && !used.contains(c));
-                used.push(found.ok_or_else(|| DataError::Column {
-                    path: frame.source.clone(),
-                    column: format!("\"{}\"", excerpt(name)),
-                    problem: "does not exist, but the model was fitted on it".into(),
-                })?);
-            }
-            return Ok(used);
-        }
-        // Without names: the features alone, or the columns of the file that the model was fitted on.
-        if frame.width() == self.columns.len() {
-            return Ok((0..frame.width()).collect());
-        }
-        match self.positions.iter().find(|p| **p >= frame.width()) {
-            None => Ok(self.positions.clone()),
-            Some(position) => Err(DataError::Column {
-                path: frame.source.clone(),
-                column: (position + 1).to_string(),
-                problem: format!(
-                    "does not exist (the file has {} columns), but the model was fitted on it",
-                    frame.width()
-                ),
-            }),
-        }
+        Ok((taken.table(&frame, self.columns.clone()), unknown))
     }
 }
 
@@ -196,12 +175,11 @@ fn take(
 ) -> Result<Taken> {
     for &column in chosen {
         if let Some((row, text)) = frame.first_text(column) {
-            let name = if frame.has_header { frame.names[column].clone() } else { (column + 1).to_string() };
             let problem = format!(
                 "holds text (\"{}\" in {}); drop it with --drop {name} or use it as labels with --label {name}",
                 excerpt(text),
                 frame.place(row),
-                name = if name.contains([' ', '"']) { format!("{name:?}") } else { name },
+                name = frame.column_option(column),
             );
             return Err(frame.column_error(column, problem));
         }

@@ -139,13 +139,13 @@ impl Shape {
                 cluster
             }
             Shape::Moons => {
-                let (sin, cos) = (PI * s.uniform()).sin_cos();
+                let (sin, cos) = libm::sincos(PI * s.uniform());
                 let (x, y) = if cluster == 0 { (cos, sin) } else { (1.0 - cos, 0.5 - sin) };
                 put(out, x + 0.05 * s.normal(), y + 0.05 * s.normal());
                 cluster
             }
             Shape::Rings => {
-                let (sin, cos) = (TAU * s.uniform()).sin_cos();
+                let (sin, cos) = libm::sincos(TAU * s.uniform());
                 let radius = (1.0 + 2.0 * cluster as f64) + 0.15 * s.normal();
                 put(out, radius * cos, radius * sin);
                 cluster
@@ -153,12 +153,12 @@ impl Shape {
             Shape::Spirals => {
                 // The square root spreads the points about evenly along the arm.
                 let along = 0.2 + 0.8 * s.uniform().sqrt();
-                let (sin, cos) = (TAU * (along + cluster as f64 / 3.0)).sin_cos();
+                let (sin, cos) = libm::sincos(TAU * (along + cluster as f64 / 3.0));
                 put(out, 10.0 * along * cos + 0.15 * s.normal(), 10.0 * along * sin + 0.15 * s.normal());
                 cluster
             }
             Shape::Bananas => {
-                let (sin, cos) = (PI * (0.125 + 0.75 * s.uniform())).sin_cos();
+                let (sin, cos) = libm::sincos(PI * (0.125 + 0.75 * s.uniform()));
                 let radius = 5.0 + 0.5 * s.normal();
                 let (x, y) = (radius * cos, radius * sin);
                 if cluster == 0 {
@@ -175,7 +175,7 @@ impl Shape {
             }
             Shape::Chains => {
                 let along = 20.0 * s.uniform();
-                put(out, along, 3.0 * cluster as f64 + (along * 0.8).sin() + 0.1 * s.normal());
+                put(out, along, 3.0 * cluster as f64 + libm::sin(along * 0.8) + 0.1 * s.normal());
                 cluster
             }
             Shape::Sizes => {
@@ -200,7 +200,7 @@ impl Shape {
             Shape::SwissRoll => {
                 let along = s.uniform();
                 let angle = 1.5 * PI * (1.0 + 2.0 * along);
-                let (sin, cos) = angle.sin_cos();
+                let (sin, cos) = libm::sincos(angle);
                 put(out, angle * cos + 0.1 * s.normal(), 21.0 * s.uniform());
                 if let Some(z) = out.get_mut(2) {
                     *z = angle * sin + 0.1 * s.normal();

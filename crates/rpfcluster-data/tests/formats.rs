@@ -10,7 +10,7 @@ use rpfcluster_data::{
 };
 
 fn options(format: Format) -> ReadOptions {
-    ReadOptions { format: Some(format), header: None }
+    ReadOptions { format: Some(format), ..Default::default() }
 }
 
 fn npy(bytes: &[u8]) -> Result<Frame, String> {

@@ -5,11 +5,11 @@ use std::io::Write;
 
 use proptest::prelude::*;
 use rpfcluster_data::{
-    ColumnRef, DataError, Format, Frame, Labels, Missing, Prepare, ReadOptions, Standardize, Table, Values,
-    read_frame, read_frame_bytes, read_labels_bytes,
+    ColumnRef, DataError, Format, Frame, Labels, Missing, Prepare, ReadOptions, Selection, Standardize,
+    Table, Values, read_frame, read_frame_bytes, read_labels_bytes,
 };
 
-const TEXT: ReadOptions = ReadOptions { format: Some(Format::Text), header: None };
+const TEXT: ReadOptions = ReadOptions { format: Some(Format::Text), header: None, memory: None };
 
 fn frame(text: &str) -> Frame {
     read_frame_bytes(text.as_bytes().to_vec(), "t.csv", &TEXT).unwrap()
@@ -25,6 +25,10 @@ fn table(text: &str) -> Table {
 
 fn numbers(text: &str) -> Vec<f64> {
     table(text).values.to_f64().into_owned()
+}
+
+fn apply(how: &rpfcluster_data::Preparation, text: &str) -> Result<(Table, Vec<String>), DataError> {
+    how.apply(frame(text), &Selection::default())
 }
 
 fn columns(names: &[&str]) -> Vec<ColumnRef> {
@@ -173,8 +177,18 @@ fn duplicate_names_need_a_number() {
     let f = frame("x,x,y\n1,2,3\n4,5,6\n");
     let message = ColumnRef::from("x").resolve(&f).unwrap_err().to_string();
     assert!(message.contains("columns 1, 2") && message.contains("give its number"), "{message}");
-    let (all, how) = Prepare::default().fit(f.clone()).unwrap();
-    assert_eq!(how.apply(f, None).unwrap(), all);
+    let how = Prepare::default().fit(f.clone()).unwrap().1;
+    let message = apply(&how, "x,x,y\n1,2,3\n").unwrap_err().to_string();
+    assert!(message.contains("\"x\" is ambiguous: the model was fitted on several"), "{message}");
+    // Left out by number at the fit, the name is one column of the model, and two of a new table are an error.
+    let how = Prepare { drop: columns(&["2"]), ..Prepare::default() }.fit(f).unwrap().1;
+    let message = apply(&how, "x,x,y\n1,2,3\n").unwrap_err().to_string();
+    assert!(
+        message.contains("\"x\" occurs more than once (columns 1, 2)") && message.contains("--drop"),
+        "{message}"
+    );
+    let drop = Selection { drop: columns(&["1"]), ..Selection::default() };
+    assert_eq!(how.apply(frame("x,x,y\n1,2,3\n"), &drop).unwrap().0.values, Values::F64(vec![2.0, 3.0]));
 }
 
 #[test]
@@ -192,26 +206,58 @@ fn preparation_matches_columns_by_name() {
     assert_eq!(fitted.values.get(0), -2.0 / sd);
     assert_eq!((fitted.values.get(2), fitted.values.get(4)), (0.0, 0.0), "constant; filled with the mean");
     // Other order, an extra column, no label: the same numbers.
-    let again = how.apply(frame("k,z,b,a\n7,x,10,1\n7,x,,3\n7,x,30,5\n"), None).unwrap();
-    assert_eq!(again.values, fitted.values);
+    let (again, unknown) = apply(&how, "k,z,b,a\n7,x,10,1\n7,x,,3\n7,x,30,5\n").unwrap();
+    assert_eq!((&again.values, unknown), (&fitted.values, vec!["z".to_string()]));
+    // The label of the fit may be there; it is not new.
+    let (again, unknown) = apply(&how, "class,k,b,a\nu,7,10,1\nv,7,,3\nu,7,30,5\n").unwrap();
+    assert_eq!((&again.values, unknown), (&fitted.values, Vec::new()));
     let damaged = rpfcluster_data::Preparation { scale: vec![1.0], ..how.clone() };
-    assert!(damaged.apply(frame("a,b,k\n1,2,3\n"), None).unwrap_err().to_string().contains("damaged"));
-    let message = how.apply(frame("a,k\n1,2\n3,4\n"), None).unwrap_err().to_string();
+    assert!(apply(&damaged, "a,b,k\n1,2,3\n").unwrap_err().to_string().contains("damaged"));
+    let message = apply(&how, "a,k\n1,2\n3,4\n").unwrap_err().to_string();
     assert!(message.contains("\"b\" does not exist, but the model was fitted on it"), "{message}");
+    let message = apply(&how, "a,m\n1,2\n3,4\n").unwrap_err().to_string();
+    assert!(
+        message.contains("2 of the 3 columns that the model was fitted on do not exist: \"b\", \"k\""),
+        "{message}"
+    );
+    let label = Selection { label: Some("b".into()), ..Selection::default() };
+    let message = how.apply(frame("a,b,k\n1,2,3\n"), &label).unwrap_err().to_string();
+    assert!(message.contains("\"b\" is not to be used, but the model was fitted on it"), "{message}");
 }
 
 #[test]
 fn preparation_without_names_matches_columns_by_position() {
     let prepare = Prepare { label: Some("1".into()), ..Prepare::default() };
     let (fitted, how) = prepare.fit(frame("u,1,2\nv,3,4\n")).unwrap();
-    assert_eq!(how.apply(frame("u,1,2\nv,3,4\n"), None).unwrap().values, fitted.values);
-    assert_eq!(how.apply(frame("1,2\n3,4\n"), None).unwrap().values, fitted.values);
+    for same in ["u,1,2\nv,3,4\n", "1,2\n3,4\n"] {
+        assert_eq!(apply(&how, same).unwrap().0.values, fitted.values, "{same}");
+    }
+    assert_eq!(apply(&how, "u,1,2\nv,3,4\n").unwrap().1, ["c1"], "ignored, and said so");
+    assert!(apply(&how, "a,b,c\n1,2,3\n4,5,6\n").unwrap_err().to_string().contains("has 3 columns"));
+    let message = apply(&how, "1\n3\n").unwrap_err().to_string();
+    assert!(message.contains("has 1 column, but the model was fitted on 2 columns"), "{message}");
+    let message = apply(&how, "1,u,1,2\n2,v,3,4\n").unwrap_err().to_string();
     assert!(
-        how.apply(frame("1\n3\n"), None)
-            .unwrap_err()
-            .to_string()
-            .contains("column 2 does not exist (the file has 1 columns)")
+        message.contains(
+            "has 4 columns, but the model was fitted on 2 columns; leave out the others with --drop"
+        ),
+        "{message}"
     );
+    for selection in [
+        Selection { drop: columns(&["1", "2"]), ..Selection::default() },
+        Selection { columns: columns(&["3-4"]), ..Selection::default() },
+        Selection { label: Some("2".into()), drop: columns(&["1"]), ..Selection::default() },
+    ] {
+        let (table, _) = how.apply(frame("1,u,1,2\n2,v,3,4\n"), &selection).unwrap();
+        assert_eq!(table.values, fitted.values, "{selection:?}");
+    }
+    let label = Selection { label: Some("2".into()), ..Selection::default() };
+    let message = how.apply(frame("u,1,2\nv,3,4\n"), &label).unwrap_err().to_string();
+    assert!(message.contains("holds text") || message.contains("cannot be the label"), "{message}");
+    // A model of an earlier version does not know the width of its table.
+    let old = rpfcluster_data::Preparation { width: None, ..how };
+    assert_eq!(apply(&old, "1,2\n3,4\n").unwrap().0.values, fitted.values);
+    assert!(apply(&old, "u,1,2\nv,3,4\n").unwrap_err().to_string().contains("fitted on 2 columns"));
 }
 
 #[test]
@@ -320,7 +366,7 @@ proptest! {
             let prepare = Prepare { label: Some("1".into()), missing: Missing::Drop, ..Prepare::default() };
             if let Ok((t, how)) = prepare.fit(f.clone()) {
                 prop_assert_eq!(t.values.len(), t.n * t.d());
-                let _ = how.apply(f, None);
+                let _ = how.apply(f, &Selection::default());
             }
         }
         let _ = read_labels_bytes(text.into_bytes(), "t", Format::Text, None);

@@ -141,9 +141,9 @@ impl Cluster {
         self.inner.verdict().map(to_json).transpose()
     }
 
-    /// One sentence for each problem of the columns. Columns without a name are counted from 1.
+    /// One sentence for each thing a user should know. Rows are counted from 0, columns without a name from 1.
     fn hints(&self, names: Vec<String>) -> Vec<String> {
-        self.inner.hints(&names)
+        self.inner.hints(&names, |row| row)
     }
 
     /// The number of distinct rows; `None` where the forest was grown on all rows.
@@ -152,7 +152,7 @@ impl Cluster {
         self.inner.distinct()
     }
 
-    /// For each training row, the share of its co-leaf rows that belong to its cluster.
+    /// For each training row, the share of its co-leaf rows that belong to its cluster, shrunk by the verdict.
     #[pyo3(signature = (progress=None))]
     fn confidence<'py>(
         &self,
@@ -219,11 +219,10 @@ impl Cluster {
     /// The affinity matrix: a constant common to all pairs, and the CSR matrix of what exceeds it.
     #[pyo3(signature = (progress=None))]
     fn affinity<'py>(&self, py: Python<'py>, progress: ProgressCallback) -> PyResult<(f64, CsrArrays<'py>)> {
-        let leaves = self.inner.leaves();
         let (constant, csr) = gate(py, progress, |o| {
             in_pool(self.inner.params().threads, || {
                 let Affinity::Graph(matrix) = self.inner.build_affinity(o)? else {
-                    return Ok((0.0, CsrBuffers::from_kernel(&leaves.sparse(0.0, o)?, o)?));
+                    return Ok((0.0, CsrBuffers::from_kernel(&self.inner.leaves().sparse(0.0, o)?, o)?));
                 };
                 let values = match matrix.weights() {
                     Weights::Table { counts, table } => convert(counts, |c| table[usize::from(*c)], o)?,
@@ -251,7 +250,7 @@ impl Cluster {
     #[pyo3(signature = (bytes, threads=None))]
     fn from_bytes(py: Python<'_>, bytes: &[u8], threads: Option<usize>) -> PyResult<Self> {
         let read = |o: &dyn Observer| Fitted::from_container(&Container::parse(bytes, o)?, o);
-        Ok(Cluster::new(gate(py, None, read)?, threads))
+        Ok(Cluster::new(gate(py, None, |o| in_pool(threads, || read(o))?)?, threads))
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {

@@ -3,11 +3,14 @@
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use rpfcluster::printable::escaped_lines;
+use rpfcluster::thread_pool::in_pool;
 use rpfcluster_data::catalog::{Scaling, entries, find};
 use rpfcluster_data::shapes::Shape;
 use rpfcluster_data::{Table, Values};
 
 use crate::arrays::{LabelArray, label_array};
+use crate::errors::to_python;
 
 type Matrix<'py> = Bound<'py, PyArray2<f64>>;
 /// Rows in float32 or float64, class codes, column names, class names.
@@ -35,7 +38,7 @@ pub fn shape<'py>(
 /// Fisher's Iris: rows, species codes, column names, species names.
 #[pyfunction]
 pub fn iris(py: Python<'_>) -> PyResult<DataSet<'_>> {
-    data_set(py, rpfcluster_data::iris().map_err(data_error)?.0)
+    data_set(py, || rpfcluster_data::iris().map(|(table, _)| table))
 }
 
 /// The names of the sets in the catalog.
@@ -58,11 +61,15 @@ pub fn catalogued<'py>(
         )));
     };
     let entry = find(name).map_err(data_error)?;
-    data_set(py, py.detach(|| entry.load(folder, scaling)).map_err(data_error)?)
+    data_set(py, || entry.load(folder, scaling))
 }
 
-/// The arrays of a table, in its float type.
-fn data_set(py: Python<'_>, table: Table) -> PyResult<DataSet<'_>> {
+/// Reads a table, in threads that end with the call, and returns its arrays in its float type.
+fn data_set(
+    py: Python<'_>,
+    read: impl FnOnce() -> rpfcluster_data::Result<Table> + Send,
+) -> PyResult<DataSet<'_>> {
+    let table = py.detach(|| in_pool(None, read)).map_err(to_python)?.map_err(data_error)?;
     let shape = [table.n, table.d()];
     let rows = match table.values {
         Values::F32(v) => v.into_pyarray(py).reshape(shape)?.into_any(),
@@ -73,5 +80,5 @@ fn data_set(py: Python<'_>, table: Table) -> PyResult<DataSet<'_>> {
 }
 
 fn data_error(error: rpfcluster_data::DataError) -> PyErr {
-    PyValueError::new_err(error.to_string())
+    PyValueError::new_err(escaped_lines(&error.to_string()).into_owned())
 }

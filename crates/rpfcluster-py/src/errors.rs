@@ -6,24 +6,27 @@
 use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use rpfcluster::Error;
+use rpfcluster::printable::escaped_lines;
 
-/// The exception for a library error.
+/// The exception for a library error. Control characters of names and files are shown escaped, as `repr` does.
 pub fn to_python(error: Error) -> PyErr {
+    let text = escaped_lines(&error.to_string()).into_owned();
     match error {
-        Error::System { .. } => PyOSError::new_err(error.to_string()),
-        Error::Memory { .. } => PyMemoryError::new_err(python_names(&error.to_string())),
-        Error::Numerical { .. } => PyRuntimeError::new_err(error.to_string()),
+        Error::System { .. } => PyOSError::new_err(text),
+        Error::Memory { .. } => PyMemoryError::new_err(python_names(&text)),
+        Error::Numerical { .. } => PyRuntimeError::new_err(text),
         Error::Cancelled => PyKeyboardInterrupt::new_err(()),
         Error::TooManyClusters { k, distinct } => PyValueError::new_err(format!(
             "n_clusters is {k}, but there are only {distinct} distinct samples"
         )),
         Error::Parameter { name, value, expected } => PyValueError::new_err(format!(
-            "{} is {value}, but must be {}",
+            "{} is {}, but must be {}",
             python_name(name).unwrap_or(name),
+            escaped_lines(&value),
             python_names(&expected)
         )),
         // Covers variants of parameter errors that the library adds: the enum is non-exhaustive.
-        other => PyValueError::new_err(python_names(&other.to_string())),
+        _ => PyValueError::new_err(python_names(&text)),
     }
 }
 

@@ -4,6 +4,9 @@
 //! polls for signals and reports progress: CPython runs signal handlers on its main thread only, and only when asked.
 //! When a handler or the progress callback raises, the observer is cancelled, the work ends at its next check, and the
 //! exception propagates. A panic becomes a `RuntimeError`. A call costs one thread and wakes every [`POLL_INTERVAL`].
+//!
+//! Parallel work must run in [`in_pool`](rpfcluster::thread_pool::in_pool), whose threads end with the call. rayon's
+//! global pool would have no threads in a forked process, which would wait for them for ever.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;

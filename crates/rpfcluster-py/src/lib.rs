@@ -47,6 +47,8 @@ mod _rpfcluster {
     #[pymodule_export]
     use super::model::open_model;
     #[pymodule_export]
+    use super::report::write_page;
+    #[pymodule_export]
     use super::rivals::{cluster_forests, njw};
     #[pymodule_export]
     use super::spectral::spectral;

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rpfcluster::model_file::{Container, read};
+use rpfcluster::thread_pool::in_pool;
 use rpfcluster::{Fitted, Observer};
 
 use crate::cluster::Cluster;
@@ -51,7 +52,7 @@ pub fn save_to(
 #[pyfunction]
 #[pyo3(signature = (path, threads=None))]
 pub fn open_model<'py>(py: Python<'py>, path: PathBuf, threads: Option<usize>) -> PyResult<ModelParts<'py>> {
-    let (model, meta) = gate(py, None, |o| {
+    let open = |o: &dyn Observer| {
         let bytes = read(&path, o)?;
         let file = Container::parse(&bytes, o)?;
         let meta = file.has(META).then(|| file.section(META).map(<[u8]>::to_vec)).transpose()?;
@@ -61,7 +62,8 @@ pub fn open_model<'py>(py: Python<'py>, path: PathBuf, threads: Option<usize>) -
             Model::Forest(rpfcluster::Forest::from_container(&file, o)?)
         };
         Ok((model, meta))
-    })?;
+    };
+    let (model, meta) = gate(py, None, |o| in_pool(threads, || open(o))?)?;
     let object = match model {
         Model::Forest(forest) => Bound::new(py, Forest::new(forest))?.into_any(),
         Model::Cluster(fitted) => Bound::new(py, Cluster::new(*fitted, threads))?.into_any(),

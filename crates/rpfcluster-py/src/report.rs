@@ -1,10 +1,12 @@
 //! The HTML report of `RPFCluster.report()`, the same page that `rpf cluster --report` writes, from a fitted
 //! clustering, the training rows if given, and a description as JSON.
 
+use std::io::Write;
 use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use rpfcluster::atomic_file;
 use rpfcluster::thread_pool::in_pool;
 use rpfcluster::{Error, Fitted, Observer, Points, Real};
 use rpfcluster_report::{Again, Classes, Clustering, ColumnScaling, Columns, Subject, build, html};
@@ -14,6 +16,12 @@ use crate::errors::to_python;
 use crate::gate::{ProgressCallback, gate};
 use crate::json::parse;
 use crate::table::{InputTable, with_view};
+
+/// Writes a page, whole or not at all.
+#[pyfunction]
+pub fn write_page(path: std::path::PathBuf, page: &str) -> PyResult<()> {
+    Ok(atomic_file::replace(&path, |out| out.write_all(page.as_bytes()))?)
+}
 
 /// The description of a clustering that Python passes as JSON.
 #[derive(Deserialize)]
@@ -101,7 +109,7 @@ fn written(
         }
     }
     facts.push(("version".into(), format!("rpfcluster {}", env!("CARGO_PKG_VERSION"))));
-    let warnings = fitted.hints(&about.columns);
+    let warnings = fitted.hints(&about.columns, |row| row + 1);
     let subject = Subject {
         source: about.source.clone(),
         clustering: &clustering,

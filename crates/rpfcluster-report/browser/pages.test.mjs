@@ -222,6 +222,52 @@ test("names in the data are shown as text, not HTML", async () => {
   });
 });
 
+// Every place a name can come from: file, columns, classes. Each would set window.hacked in its own way.
+test("the security policy reports nothing on the page and stops what is injected", async () => {
+  const names = ["<img src=x onerror=window.hacked=1>", "\" onmouseover=\"window.hacked=2", "</style><script>window.hacked=3</script>",
+    "javascript:window.hacked=4", "</title><svg onload=window.hacked=5>", "\u202egnp\u001b[2J", "<b style=color:red>x</b>"];
+  const cell = (text) => `"${text.replaceAll('"', '""')}"`;
+  const rows = Array.from({ length: 140 }, (_, i) =>
+    [...names.map((_, j) => (i % 7) * (j + 2) + ((i * 37) % 11) / 9), cell(names[i % 7])].join(","));
+  const file = "<img src=x onerror='window.hacked=6'>.csv";
+  put(file, `${names.map(cell).join(",")},class\n${rows.join("\n")}\n`);
+  const made = page("policy.html", "cluster", file, "-k", "7", "--label", "class", "-o", "l.csv");
+  const { tab, seen } = await open(context, made.url);
+  const violations = () => tab.evaluate(() => window.violations ?? []);
+  await tab.evaluate(() => {
+    window.violations = [];
+    document.addEventListener("securitypolicyviolation", (e) => window.violations.push(`${e.violatedDirective} ${e.sample}`));
+  });
+  for (const name of names.slice(0, 2)) await change(tab, "x", { label: name });
+  await change(tab, "by", "class");
+  await findPoint(tab, "scatter", "tip");
+  await tab.locator("#clusters button[data-cluster='1']").click();
+  await tab.click("#theme");
+  await settled(tab);
+  assert.deepEqual(await violations(), []);
+  assert.deepEqual(seen, { requests: [], errors: [] });
+  assert.equal(await tab.locator("img, b[style], svg[onload]").count(), 0);
+  assert.equal(await tab.evaluate(() => window.hacked), undefined);
+  // The bars and dots of the table have the sizes and colours of the style sheet.
+  const bars = await tab.evaluate(() => [...document.querySelectorAll(".clusters .bar")].map((e) => [e.offsetWidth, getComputedStyle(e).backgroundColor]));
+  assert.ok(bars.length === 7 && bars.every(([width, colour]) => width > 2 && colour !== "rgba(0, 0, 0, 0)"), JSON.stringify(bars));
+  // Markup that got in would do nothing: neither handlers nor scripts nor requests.
+  await tab.evaluate(() => {
+    const box = document.body.appendChild(document.createElement("div"));
+    box.innerHTML = "<img src='data:,' onerror='window.hacked=7'><a id=trap onclick='window.hacked=8' style='color:red'>x</a>";
+    document.getElementById("trap").click();
+    const script = document.createElement("script");
+    script.textContent = "window.hacked = 9";
+    document.body.appendChild(script);
+    document.body.appendChild(document.createElement("img")).src = "http://127.0.0.1:9/x.png";
+  });
+  await settled(tab);
+  assert.equal(await tab.evaluate(() => window.hacked), undefined);
+  const stopped = (await violations()).join("\n");
+  for (const directive of ["script-src", "style-src-attr", "img-src"]) assert.ok(stopped.includes(directive), stopped);
+  await tab.close();
+});
+
 test("the page of a sweep shows its map", async () => {
   const sweep = page("sweep.html", "sweep", "iris.csv", "-k", "3", "--label", "species");
   await quiet(sweep.url, async (tab) => {

@@ -38,12 +38,9 @@ pub(crate) struct DistinctRows {
 }
 
 impl DistinctRows {
-    /// The groups of equal rows; `None` where no row occurs often enough to matter.
+    /// The groups of equal rows; `None` where no row occurs twice.
     pub fn find<R: Real>(points: &Points<R>, observer: &dyn Observer) -> Result<Option<Self>> {
         let n = points.n();
-        if n < MIN_COPIES as usize {
-            return Ok(None);
-        }
         let ranges = column_ranges(points);
         let projected = projections(points, &ranges);
         check(observer)?;
@@ -52,9 +49,8 @@ impl DistinctRows {
             projected[a as usize].total_cmp(&projected[b as usize]).then(a.cmp(&b))
         });
         let near = WINDOW * TOLERANCE * (ranges.iter().filter(|range| **range > 0.0).count() as f64).sqrt();
-        // Where no run of neighbours along the direction is long enough, no group is.
-        let mut runs = order.windows(MIN_COPIES as usize);
-        if !runs.any(|run| projected[run[run.len() - 1] as usize] - projected[run[0] as usize] <= near) {
+        // Where no two neighbours along the direction are close, no two rows are equal.
+        if !order.windows(2).any(|pair| projected[pair[1] as usize] - projected[pair[0] as usize] <= near) {
             return Ok(None);
         }
         let mut leader_of = vec![0u32; n];
@@ -81,7 +77,12 @@ impl DistinctRows {
             };
         }
         let found = Self::new(&leader_of);
-        Ok(found.copies.iter().any(|copies| *copies >= MIN_COPIES).then_some(found))
+        Ok((found.len() < n).then_some(found))
+    }
+
+    /// Whether some row occurs often enough to change a forest.
+    pub fn has_many_copies(&self) -> bool {
+        self.copies.iter().any(|copies| *copies >= MIN_COPIES)
     }
 
     /// From any labels of the groups, below n.
@@ -138,8 +139,8 @@ impl DistinctRows {
     }
 }
 
-/// The spread of each column: the range of its values without the lowest and the highest hundredth, so that outliers do
-/// not make other rows equal. From a sample of the rows.
+/// The spread of each column: the range of its values without the lowest and the highest hundredth, at least one value
+/// each, so that outliers do not make other rows equal. From a sample of the rows.
 fn column_ranges<R: Real>(points: &Points<R>) -> Vec<f64> {
     let (n, d) = (points.n(), points.d());
     let rows = sample_rows(0, n, RANGE_ROWS);
@@ -151,7 +152,7 @@ fn column_ranges<R: Real>(points: &Points<R>) -> Vec<f64> {
         // Entries that a sparse row does not store are zero.
         values.resize(rows.len(), 0.0);
         values.sort_unstable_by(f64::total_cmp);
-        let trimmed = values.len() / 100;
+        let trimmed = (values.len() / 100).max(1).min((values.len() - 1) / 2);
         // Halved, so that the difference does not overflow.
         (values[values.len() - 1 - trimmed] / 2.0 - values[trimmed] / 2.0) * 2.0
     };
@@ -212,10 +213,19 @@ mod tests {
     #[test]
     fn few_copies_and_constant_columns_change_nothing() {
         let few: Vec<f64> = (0..40).map(|i| f64::from(i / 4)).collect();
-        assert_eq!(find(&few, 1), None);
+        let found = find(&few, 1).unwrap();
+        assert!(found.len() == 10 && !found.has_many_copies());
         let distinct: Vec<f64> = (0..40).flat_map(|i| [3.0, f64::from(i)]).collect();
         assert_eq!(find(&distinct, 2), None);
-        assert_eq!(find(&[1.0; 20], 2).unwrap().len(), 1);
+        let one = find(&[1.0; 20], 2).unwrap();
+        assert!(one.len() == 1 && one.has_many_copies());
+    }
+
+    #[test]
+    fn an_outlier_does_not_make_the_other_rows_equal() {
+        let mut values: Vec<f64> = (0..40).map(f64::from).collect();
+        values[11] = 1e9;
+        assert_eq!(find(&values, 1), None);
     }
 
     #[test]

@@ -98,6 +98,8 @@ mod pca;
 mod pipeline;
 mod points;
 #[doc(hidden)]
+pub mod printable;
+#[doc(hidden)]
 pub mod random;
 pub mod select;
 mod simd;

@@ -309,13 +309,13 @@ impl RpfCluster {
         }
     }
 
-    /// n_s without trials: the given value, else the paper's 30, but at most a fifth of the rows so that small tables
-    /// are split at all. For `linear` the upper bound is sqrt(n) where that exceeds 30.
+    /// n_s without trials: the given value, else the paper's 30, but at most a quarter of the rows (and at least 6)
+    /// so that small tables are split at all. For `linear` the upper bound is sqrt(n) where that exceeds 30.
     ///
     /// ```
     /// use rpfcluster::RpfCluster;
     /// assert_eq!(RpfCluster::default().fixed_min_node(150), 30);
-    /// assert_eq!(RpfCluster::default().fixed_min_node(20), 4);
+    /// assert_eq!(RpfCluster::default().fixed_min_node(20), 6);
     /// assert_eq!(RpfCluster { min_node: Some(12), ..Default::default() }.fixed_min_node(20), 12);
     /// let linear = RpfCluster { affinity: Some(rpfcluster::AffinityKind::Linear), ..Default::default() };
     /// assert_eq!(linear.fixed_min_node(1_000_000), 1000);
@@ -325,8 +325,9 @@ impl RpfCluster {
             AffinityParams::Linear => linear_min_node(n),
             AffinityParams::Paper { .. } | AffinityParams::TopK { .. } => ForestParams::default().min_node,
         };
-        // Below four, nearly every leaf of a tiny table is a single row.
-        self.min_node.unwrap_or((n / 5).clamp(n.clamp(2, 4), most))
+        // In smaller leaves, a few close rows of a tiny table are a leaf of their own in most trees, and nothing
+        // connects them to the rest of their group.
+        self.min_node.unwrap_or((n / 4).clamp(n.clamp(2, 6), most))
     }
 
     /// The affinity without trials: every number that is `None` takes its fixed default.

@@ -154,3 +154,50 @@ fn files_that_the_page_names_exist() {
         }
     }
 }
+
+/// Results must not depend on the C library of the system: its exponential may differ from that of another in the last
+/// digit. `libm` computes from IEEE operations alone; the square root is one of them.
+#[test]
+fn libraries_call_no_mathematics_of_the_platform() {
+    let calls = [
+        "exp(", "exp2(", "exp_m1(", "ln(", "ln_1p(", "log(", "log2(", "log10(", "powf(", "cbrt(", "hypot(",
+        "sin(", "cos(", "tan(", "sin_cos(", "asin(", "acos(", "atan(", "atan2(", "sinh(", "cosh(", "tanh(",
+        "asinh(", "acosh(", "atanh(", "mul_add(",
+    ];
+    for folder in ["crates/rpfcluster/src", "crates/rpfcluster-data/src"] {
+        for path in rust_files(&root().join(folder)) {
+            let code = code(&path);
+            for call in calls {
+                assert!(!code.contains(&format!(".{call}")), "{}: .{call} instead of libm", path.display());
+            }
+        }
+    }
+}
+
+/// What `make licences` checks with cargo-deny, as far as the lock file tells.
+#[test]
+fn dependencies_come_from_the_registry_and_none_opens_a_connection() {
+    let lock = fs::read_to_string(root().join("Cargo.lock")).unwrap();
+    let policy = fs::read_to_string(root().join("deny.toml")).unwrap();
+    let banned = policy.split("\ndeny = [").nth(1).unwrap().split(']').next().unwrap();
+    let banned: BTreeSet<&str> = banned.split('"').skip(1).step_by(2).collect();
+    assert!(banned.contains("reqwest") && banned.len() > 5, "{banned:?}");
+    let mut seen = 0;
+    for package in lock.split("[[package]]").skip(1) {
+        let value = |key: &str| {
+            let line = package.lines().find_map(|line| line.strip_prefix(key));
+            line.map(|rest| rest.trim_start_matches(" = ").trim_matches('"').to_string())
+        };
+        let name = value("name").unwrap();
+        assert!(!banned.contains(name.as_str()), "{name} opens connections");
+        match value("source") {
+            None => assert!(name.starts_with("rpfcluster"), "{name} has no source"),
+            Some(source) => {
+                assert!(source.starts_with("registry+"), "{name} comes from {source}");
+                assert_eq!(value("checksum").map(|sum| sum.len()), Some(64), "{name} has no checksum");
+            }
+        }
+        seen += 1;
+    }
+    assert!(seen > 100, "{seen} packages");
+}

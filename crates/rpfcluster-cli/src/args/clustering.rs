@@ -39,7 +39,8 @@ pub struct ClusterArgs {
     #[arg(long)]
     pub append: bool,
 
-    /// Add a column `confidence`: the share of the rows in a row's leaves that belong to its cluster, 0 to 1
+    /// Add a column `confidence`, 0 to 1: the share of the rows in a row's leaves that belong to its cluster, shrunk
+    /// towards 1/K where the verdict is low
     #[arg(long, conflicts_with = "append")]
     pub confidence: bool,
 
@@ -75,13 +76,16 @@ pub struct ClusterArgs {
 /// `rpf predict`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Columns are matched by name if both files have names, otherwise by position.
+Columns are matched by name, in any order, if both files have names. Otherwise
+DATA must have as many columns as the model has features, or, if the fitted file
+has no names either, as that file; --label, --drop and --columns choose others.
 Missing values and scaling are treated as when the model was fitted. Rows that
 the model was fitted on keep their labels.
 
 Examples:
   rpf predict model.rpf new.csv -o labels.csv
   rpf predict model.rpf new.csv --append -o clustered.csv
+  rpf predict model.rpf new.npy --drop 1 -o labels.csv   an id in the first column
   rpf predict model.rpf test.csv --label class --json")]
 pub struct PredictArgs {
     /// Model file written by rpf cluster --model
@@ -107,6 +111,14 @@ pub struct PredictArgs {
     /// Column of known classes (name or number from 1), used only to score
     #[arg(long, value_name = "COL", value_parser = column)]
     pub label: Option<ColumnRef>,
+
+    /// Columns of DATA to ignore: names, numbers from 1, or ranges such as 3-7
+    #[arg(long, value_name = "COLS", value_delimiter = ',', value_parser = column)]
+    pub drop: Vec<ColumnRef>,
+
+    /// Columns of DATA to use, in the order of the model if the model or DATA has no names [default: all]
+    #[arg(long, value_name = "COLS", value_delimiter = ',', value_parser = column)]
+    pub columns: Vec<ColumnRef>,
 
     /// Format of DATA, if its extension does not tell
     #[arg(long, value_name = "FORMAT", value_parser = format)]

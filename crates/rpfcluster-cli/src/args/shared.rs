@@ -142,7 +142,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "N", value_parser = count)]
     pub threads: Option<usize>,
 
-    /// Refuse work that needs more memory, such as 4G [default: the free memory of the machine]
+    /// Refuse files and work that need more memory, such as 4G [default: the free memory of the machine]
     #[arg(long, value_name = "SIZE")]
     pub memory_limit: Option<ByteSize>,
 

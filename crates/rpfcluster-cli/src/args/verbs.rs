@@ -96,8 +96,8 @@ pub struct NeighborsArgs {
     pub pool: Option<usize>,
 
     /// Search the rows that this model was fitted on instead of the rows of DATA
-    #[arg(long, value_name = "MODEL", conflicts_with_all = ["exact", "drop", "columns", "standardize", "missing",
-        "trees", "min_node", "split", "direction", "candidates", "seed"])]
+    #[arg(long, value_name = "MODEL", conflicts_with_all = ["exact", "standardize", "missing", "trees", "min_node",
+        "split", "direction", "candidates", "seed"])]
     pub against: Option<PathBuf>,
 
     /// Print the result as one JSON object; the neighbours are written to --output

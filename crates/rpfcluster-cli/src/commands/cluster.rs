@@ -1,7 +1,5 @@
 //! `rpf cluster`: clusters a table or a similarity matrix; writes labels, a model and a report.
 
-use std::path::PathBuf;
-
 use crate::args::ClusterArgs;
 use crate::exit::{Failure, Result};
 use crate::files::labels::{COLUMN, LabelsFile};
@@ -10,7 +8,8 @@ use crate::files::report;
 use crate::outcome::Outcome;
 use crate::resolve::Clusters;
 use crate::session::Session;
-use crate::{load, output, resolve, summary};
+use crate::transaction::Transaction;
+use crate::{load, output, output_paths, resolve, summary};
 
 /// Reads, clusters, writes the files and prints the summary or the JSON object.
 pub fn run(args: &ClusterArgs) -> Result {
@@ -19,10 +18,10 @@ pub fn run(args: &ClusterArgs) -> Result {
     if args.append {
         resolve::appendable(&args.data.data)?;
     }
-    resolve::outputs(
-        &args.data.data,
+    output_paths::check(
+        &[("DATA", Some(&args.data.data)), ("--config", args.run.config.as_deref())],
         &[
-            ("--output", args.output.as_deref()),
+            (output_paths::OUTPUT, args.output.as_deref()),
             ("--model", args.model.as_deref()),
             ("--report", args.report.as_deref()),
         ],
@@ -33,23 +32,28 @@ pub fn run(args: &ClusterArgs) -> Result {
         } else {
             rows(&session, args, &wanted)?
         };
-        write(&session, args, &outcome)?;
-        if let Some(evidence) = outcome.clustering.evidence() {
-            session.details(|| summary::tables(evidence));
-        }
+        let mut transaction = Transaction::default();
+        stage(&mut transaction, &session, args, &outcome)?;
         let reader = match args.report {
             Some(_) => summary::Reader::TerminalWithReport,
             None => summary::Reader::Terminal,
         };
         let hints = summary::warnings(&outcome, reader);
+        if args.json {
+            transaction.print_json(outcome.json(&session, "cluster", &hints)?);
+        }
+        transaction.commit()?;
+        if let Some(evidence) = outcome.clustering.evidence() {
+            session.details(|| summary::tables(evidence));
+        }
         hints.iter().for_each(|sentence| session.note(sentence));
         if args.json {
-            return output::print_json(&outcome.json(&session, "cluster", &hints)?);
+            return Ok(());
         }
         session.summary(|| {
             let mut text = summary::text(&session, &outcome)?;
             for (what, path) in [("labels", &args.output), ("model", &args.model), ("report", &args.report)] {
-                if let Some(path) = path.as_ref().filter(|p| p.as_os_str() != "-") {
+                if let Some(path) = path.as_ref().filter(|p| !output::is_standard(p)) {
                     text += &format!("{what:<11}  {}\n", path.display());
                 }
             }
@@ -91,38 +95,25 @@ fn matrix(session: &Session, args: &ClusterArgs, wanted: &Clusters) -> Result<Ou
     Outcome::of_matrix(session, &args.data, params)
 }
 
-/// Writes all files. After an error, removes those already written: a part of them would look like success.
-fn write(session: &Session, args: &ClusterArgs, outcome: &Outcome) -> Result {
-    let mut written: Vec<PathBuf> = Vec::new();
-    let done = write_each(session, args, outcome, &mut written);
-    if done.is_err() {
-        written.iter().filter(|path| path.is_file()).for_each(|path| {
-            let _ = std::fs::remove_file(path);
-        });
-    }
-    done
-}
-
-fn write_each(
+/// Stages the model, the page and the labels.
+fn stage<'a>(
+    transaction: &mut Transaction<'a>,
     session: &Session,
-    args: &ClusterArgs,
-    outcome: &Outcome,
-    written: &mut Vec<PathBuf>,
+    args: &'a ClusterArgs,
+    outcome: &'a Outcome,
 ) -> Result {
     if let (Some(path), Some(prepared), Some(fitted)) =
         (&args.model, &outcome.prepared, outcome.clustering.fitted())
     {
         let label = args.data.label.as_ref().map(|l| l.0.clone());
         let meta = Meta::new(&prepared.table, prepared.preparation.clone(), label);
-        model::save_clustering(path, fitted, &meta)?;
-        written.push(path.clone());
+        model::save_clustering(transaction, path, fitted, &meta)?;
     }
     if let Some(path) = &args.report {
         let warnings = summary::warnings(outcome, summary::Reader::Page);
-        report::save(session, outcome, warnings, None, path)?;
-        written.push(path.clone());
+        report::save(transaction, session, outcome, warnings, None, path)?;
     }
-    let to_stdout = args.output.as_ref().is_none_or(|path| path.as_os_str() == "-");
+    let to_stdout = args.output.as_ref().is_none_or(|path| output::is_standard(path));
     if args.json && to_stdout {
         return Ok(());
     }
@@ -133,5 +124,5 @@ fn write_each(
         labels: outcome.clustering.labels(),
         confidence: if args.confidence { outcome.confidence(session)? } else { None },
     }
-    .save()
+    .save(transaction)
 }

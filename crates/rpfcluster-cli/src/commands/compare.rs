@@ -62,7 +62,7 @@ pub fn run(args: &CompareArgs) -> Result {
         let mut object = session.head("compare", ProblemSize { n, d, k: Some(k) }, rpf.seed, json!(rpf));
         object.insert("majority".into(), json!(majority(&answers)));
         object.insert("methods".into(), Value::Object(entries(&answers, k)));
-        session.finish_json(object)
+        output::print_json(&session.finished(object))
     })
 }
 

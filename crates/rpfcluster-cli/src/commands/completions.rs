@@ -3,13 +3,13 @@
 use clap::CommandFactory;
 
 use crate::args::{Cli, CompletionsArgs};
-use crate::exit::{Failure, Result};
+use crate::exit::Result;
 use crate::output;
 
 /// Prints the script.
 pub fn run(args: &CompletionsArgs) -> Result {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "rpf", &mut script);
-    let script = String::from_utf8(script).map_err(|e| Failure::data(e.to_string()))?;
-    output::print(&script)
+    // As it is: a script may contain tabs, and nothing in it comes from outside.
+    output::deliver(None, |out| out.write_all(&script))
 }

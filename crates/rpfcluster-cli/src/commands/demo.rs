@@ -13,7 +13,8 @@ use crate::files::report;
 use crate::outcome::Outcome;
 use crate::resolve::Clusters;
 use crate::session::Session;
-use crate::{output, resolve, summary};
+use crate::transaction::Transaction;
+use crate::{output, output_paths, resolve, summary};
 
 /// File name of the picture.
 const PICTURE: &str = "iris-kernel.svg";
@@ -26,15 +27,21 @@ pub fn run(args: &DemoArgs) -> Result {
     let params = resolve::pipeline(&args.forest, &SpectralArgs::default(), &Clusters::Fixed(3))?;
     let folder = folder(args.out.as_deref())?;
     let (picture, page) = (folder.join(PICTURE), folder.join(PAGE));
-    resolve::outputs(Path::new("-"), &[("--out", Some(&picture)), ("--out", Some(&page))])?;
+    output_paths::check(
+        &[("--config", args.run.config.as_deref())],
+        &[("--out", Some(&picture)), ("--out", Some(&page))],
+    )?;
     session.on_threads(|| {
         let (table, preparation) = iris()?;
         let species = table.labels.clone().ok_or_else(|| Failure::data("iris: the species are missing"))?;
         let outcome = Outcome::of_rows(&session, table, preparation, &params)?;
         let drawn = picture_of(&outcome, &species)?;
-        output::to_file(&picture, |out| out.write_all(drawn.as_bytes()))?;
-        report::save(&session, &outcome, summary::warnings(&outcome, summary::Reader::Page), None, &page)?;
-        output::print(&text(&session, &outcome, &species, &page, &picture)?)
+        let warnings = summary::warnings(&outcome, summary::Reader::Page);
+        let mut transaction = Transaction::default();
+        transaction.file(&picture, |out| out.write_all(drawn.as_bytes()))?;
+        report::save(&mut transaction, &session, &outcome, warnings, None, &page)?;
+        transaction.print(text(&session, &outcome, &species, &page, &picture)?);
+        transaction.commit()
     })
 }
 

@@ -10,14 +10,18 @@ use crate::exit::{Failure, Result};
 use crate::outcome::Outcome;
 use crate::resolve::Clusters;
 use crate::session::Session;
-use crate::{load, output, resolve};
+use crate::transaction::Transaction;
+use crate::{load, output, output_paths, resolve};
 
 /// Reads, computes one eigenvector more than requested, drops the constant first one, and writes.
 pub fn run(args: &EmbedArgs) -> Result {
     let session = Session::new(&args.run);
     let wanted = resolve::positive("--dimensions", args.dimensions)?;
     let binary = is_npy(args.output.as_deref())?;
-    resolve::outputs(&args.data.data, &[("--output", args.output.as_deref())])?;
+    output_paths::check(
+        &[("DATA", Some(&args.data.data)), ("--config", args.run.config.as_deref())],
+        &[(output_paths::OUTPUT, args.output.as_deref())],
+    )?;
     session.on_threads(|| {
         let outcome = if args.spectral.precomputed {
             let params = resolve::matrix(&args.forest, &args.spectral, wanted + 1)?;
@@ -32,17 +36,16 @@ pub fn run(args: &EmbedArgs) -> Result {
         };
         let coordinates = outcome.clustering.embedding().coordinates();
         let n = outcome.clustering.n();
+        let names: Vec<String> = (1..=wanted).map(|c| format!("e{c}")).collect();
+        let rows: Vec<usize> = (0..n).map(|i| outcome.input_row(i)).collect();
+        let mut transaction = Transaction::default();
         match &args.output {
             Some(path) if binary => {
-                output::to_file(path, |out| write::npy(out, &coordinates, &[n, wanted]))?;
+                transaction.file(path, |out| write::npy(out, &coordinates, &[n, wanted]))?;
             }
-            target => {
-                let names: Vec<String> = (1..=wanted).map(|c| format!("e{c}")).collect();
-                let rows: Vec<usize> = (0..n).map(|i| outcome.input_row(i)).collect();
-                output::deliver(target.as_deref(), |mut out| {
-                    write::numbers_csv(&mut out, &names, &coordinates, Some(&rows))
-                })?;
-            }
+            target => transaction.deliver(target.as_deref(), |mut out| {
+                write::numbers_csv(&mut out, &names, &coordinates, Some(&rows))
+            })?,
         }
         if args.json {
             let mut object = outcome.json(&session, "embed", &[])?;
@@ -52,9 +55,11 @@ pub fn run(args: &EmbedArgs) -> Result {
                 });
                 object.insert("dimensions".into(), wanted.into());
             }
-            return output::print_json(&object);
+            transaction.print_json(object);
+            return transaction.commit();
         }
-        if let Some(path) = args.output.as_ref().filter(|path| path.as_os_str() != "-") {
+        transaction.commit()?;
+        if let Some(path) = args.output.as_ref().filter(|path| !output::is_standard(path)) {
             session.note(&format!("wrote {}: {n} rows, {wanted} dimensions", path.display()));
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! `rpf inspect`: prints the content of a model file, as text or JSON: parameters, sizes of the trees, the clustering,
 //! columns and their preparation, sections.
 
+use rpfcluster::printable::{escaped, excerpt};
 use rpfcluster::{Precision, model_file};
 use rpfcluster_report::{affinity_in_words, word};
 use serde_json::{Map, json};
@@ -118,10 +119,10 @@ fn print_text(args: &InspectArgs, model: &Model, shape: &ForestStatistics) -> Re
     }
     if let Some(meta) = &model.meta {
         let p = &meta.preparation;
-        lines.push(("written by", meta.written_by.clone()));
+        lines.push(("written by", excerpt(&meta.written_by, 80)));
         lines.push(("columns", listed(&p.columns)));
         if let Some(label) = &meta.label {
-            lines.push(("label", label.clone()));
+            lines.push(("label", excerpt(label, 80)));
         }
         let scaled: Vec<String> = p
             .columns
@@ -144,14 +145,15 @@ fn print_text(args: &InspectArgs, model: &Model, shape: &ForestStatistics) -> Re
     let sections: Vec<String> =
         model.sections.iter().map(|(name, size)| format!("{name} {}", output::size(*size as u64))).collect();
     lines.push(("sections", sections.join(", ")));
-    let text: String = lines.iter().map(|(name, value)| format!("{name:<13} {value}\n")).collect();
+    let text: String = lines.iter().map(|(name, value)| format!("{name:<13} {}\n", escaped(value))).collect();
     output::print(&text)
 }
 
 /// The first names of a long list.
 fn listed(names: &[String]) -> String {
     const SHOWN: usize = 12;
-    let mut text = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    const NAME: usize = 80;
+    let mut text = names.iter().take(SHOWN).map(|name| excerpt(name, NAME)).collect::<Vec<_>>().join(", ");
     if names.len() > SHOWN {
         text.push_str(&format!(", … ({} in all)", names.len()));
     }

@@ -12,7 +12,8 @@ use crate::files;
 use crate::files::kernel::KernelFormat;
 use crate::files::model::{self, Meta};
 use crate::session::{ProblemSize, Session};
-use crate::{library, load, resolve};
+use crate::transaction::Transaction;
+use crate::{library, load, output_paths, resolve};
 
 /// Bytes per stored pair: column, count, and the similarity while it is written.
 const PAIR: u64 = 4 + 2 + 8;
@@ -24,9 +25,9 @@ pub fn run(args: &KernelArgs) -> Result {
     let params = resolve::forest(&args.forest)?;
     let min = args.min.map(|min| resolve::share("--min", min)).transpose()?.unwrap_or(0.0);
     let top = args.top.map(|top| resolve::positive("--top", top)).transpose()?;
-    resolve::outputs(
-        &args.data.data,
-        &[("--output", Some(&args.output)), ("--model", args.model.as_deref())],
+    output_paths::check(
+        &[("DATA", Some(&args.data.data)), ("--config", args.run.config.as_deref())],
+        &[(output_paths::OUTPUT, Some(&args.output)), ("--model", args.model.as_deref())],
     )?;
     session.on_threads(|| {
         let (table, preparation) = load::table(&session, &args.data)?;
@@ -37,20 +38,12 @@ pub fn run(args: &KernelArgs) -> Result {
         }
         let forest = library::grow(&session, &table, &params)?;
         let kernel = session.clock.time("kernel", || kept(&session, &forest, &table, min, top))?;
+        let mut transaction = Transaction::default();
         session.clock.time("write", || {
-            files::kernel::save(&args.output, format, &kernel)?;
-            match &args.model {
-                Some(path) => {
-                    let label = args.data.label.as_ref().map(|l| l.0.clone());
-                    let saved = model::save(path, &forest, &Meta::new(&table, preparation, label));
-                    // Both or none: a kernel without the requested model would look like success.
-                    if saved.is_err() && args.output.is_file() {
-                        let _ = std::fs::remove_file(&args.output);
-                    }
-                    saved
-                }
-                None => Ok(()),
-            }
+            files::kernel::save(&mut transaction, &args.output, format, &kernel)?;
+            let Some(path) = &args.model else { return Ok(()) };
+            let label = args.data.label.as_ref().map(|l| l.0.clone());
+            model::save(&mut transaction, path, &forest, &Meta::new(&table, preparation, label))
         })?;
         let (n, pairs) = (kernel.rows, kernel.pairs());
         if args.json {
@@ -60,8 +53,10 @@ pub fn run(args: &KernelArgs) -> Result {
             object.insert("min".into(), min.into());
             object.insert("top".into(), top.into());
             object.insert("pairs".into(), pairs.into());
-            return session.finish_json(object);
+            transaction.print_json(session.finished(object));
+            return transaction.commit();
         }
+        transaction.commit()?;
         session.note(&format!("wrote {}: {n} x {n}, {pairs} entries", args.output.display()));
         Ok(())
     })

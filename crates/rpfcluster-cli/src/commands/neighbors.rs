@@ -11,13 +11,21 @@ use crate::args::NeighborsArgs;
 use crate::exit::{Failure, Result};
 use crate::files::model;
 use crate::session::{ProblemSize, Session};
-use crate::{library, load, output, resolve};
+use crate::transaction::Transaction;
+use crate::{library, load, output, output_paths, resolve};
 
 /// Reads, grows or loads a forest, counts shared leaves and writes.
 pub fn run(args: &NeighborsArgs) -> Result {
     let session = Session::new(&args.run);
     let wanted = resolve::positive("--neighbors", args.neighbors)?;
-    resolve::outputs(&args.data.data, &[("--output", args.output.as_deref())])?;
+    output_paths::check(
+        &[
+            ("DATA", Some(&args.data.data)),
+            ("--config", args.run.config.as_deref()),
+            ("--against", args.against.as_deref()),
+        ],
+        &[(output_paths::OUTPUT, args.output.as_deref())],
+    )?;
     session.on_threads(|| match &args.against {
         Some(path) => against(&session, args, path, wanted),
         None => among(&session, args, wanted),
@@ -40,8 +48,9 @@ fn among(session: &Session, args: &NeighborsArgs, wanted: usize) -> Result {
     let found = session.clock.time("kernel", || forest.leaves().top_k(candidates, &session.progress))?;
     let exact = args.exact.then(|| library::nearest(session, &table, &found, wanted)).transpose()?;
     let row = |i: usize| table.input_row(i);
-    write(session, args, &found, exact.as_ref(), row, row)?;
-    finish(session, args, table.n, table.d(), &params)
+    let mut transaction = Transaction::default();
+    stage(&mut transaction, session, args, &found, exact.as_ref(), row, row)?;
+    finish(transaction, session, args, table.n, table.d(), &params)
 }
 
 /// Neighbours among the rows a model was grown on.
@@ -54,8 +63,9 @@ fn against(session: &Session, args: &NeighborsArgs, path: &std::path::Path, want
     let codes = library::route(session, model.forest(), &table)?;
     let leaves = model.forest().leaves();
     let found = session.clock.time("kernel", || leaves.top_k_of(&codes, wanted, &session.progress))?;
-    write(session, args, &found, None, |i| table.input_row(i), |j| meta.input_row(j))?;
-    finish(session, args, table.n, table.d(), model.forest().params())
+    let mut transaction = Transaction::default();
+    stage(&mut transaction, session, args, &found, None, |i| table.input_row(i), |j| meta.input_row(j))?;
+    finish(transaction, session, args, table.n, table.d(), model.forest().params())
 }
 
 fn check_count(wanted: usize, there: usize, source: &str) -> Result {
@@ -71,17 +81,18 @@ fn check_memory(session: &Session, n: usize, k: usize) -> Result {
     session.check_memory(&format!("a list of {k} neighbours for {n} rows"), bytes, remedy)
 }
 
-fn write(
+fn stage<'a>(
+    transaction: &mut Transaction<'a>,
     session: &Session,
     args: &NeighborsArgs,
-    found: &Neighbors,
-    exact: Option<&Reranked>,
-    row: impl Fn(usize) -> usize,
-    neighbor: impl Fn(usize) -> usize,
+    found: &'a Neighbors,
+    exact: Option<&'a Reranked>,
+    row: impl Fn(usize) -> usize + 'a,
+    neighbor: impl Fn(usize) -> usize + 'a,
 ) -> Result {
     let trees = found.trees() as f64;
     session.clock.time("write", || {
-        output::deliver(args.output.as_deref(), |out| {
+        transaction.deliver(args.output.as_deref(), move |out| {
             out.write_all(b"row,rank,neighbor,similarity")?;
             out.write_all(if exact.is_some() { b",distance\n" } else { b"\n" })?;
             for i in 0..found.n() {
@@ -119,15 +130,24 @@ fn measured(
     Ok(())
 }
 
-fn finish(session: &Session, args: &NeighborsArgs, n: usize, d: usize, params: &ForestParams) -> Result {
+fn finish(
+    mut transaction: Transaction<'_>,
+    session: &Session,
+    args: &NeighborsArgs,
+    n: usize,
+    d: usize,
+    params: &ForestParams,
+) -> Result {
     if args.json {
         let mut object = session.head("neighbors", ProblemSize { n, d, k: None }, params.seed, json!(params));
         object.insert("neighbors".into(), args.neighbors.into());
         object.insert("exact".into(), args.exact.into());
         object.insert("output".into(), args.output.as_ref().map(|p| p.display().to_string()).into());
-        return session.finish_json(object);
+        transaction.print_json(session.finished(object));
+        return transaction.commit();
     }
-    if let Some(path) = args.output.as_ref().filter(|p| p.as_os_str() != "-") {
+    transaction.commit()?;
+    if let Some(path) = args.output.as_ref().filter(|p| !output::is_standard(p)) {
         session.note(&format!("wrote {}: {} neighbours of {n} rows", path.display(), args.neighbors));
     }
     Ok(())

@@ -19,8 +19,9 @@ use crate::exit::{Failure, Result};
 use crate::files::labels::classes_of;
 use crate::files::model;
 use crate::files::model::Meta;
+use crate::output_paths;
 use crate::session::Session;
-use crate::{output, resolve};
+use crate::transaction::Transaction;
 
 /// Largest number of rows of a heat map; more are finer than print.
 const ROWS: usize = 1200;
@@ -64,13 +65,16 @@ pub fn run(args: &PlotArgs) -> Result {
             args.inputs.len()
         )));
     }
-    for input in &args.inputs {
-        resolve::outputs(input, &[("--output", Some(&args.output))])?;
-    }
+    let mut inputs: Vec<(&str, Option<&Path>)> =
+        args.inputs.iter().map(|input| ("MODEL|RESULT", Some(input.as_path()))).collect();
+    inputs.extend([("--truth", args.truth.as_deref()), ("--config", args.run.config.as_deref())]);
+    output_paths::check(&inputs, &[(output_paths::OUTPUT, Some(&args.output))])?;
     session.on_threads(|| {
         let svg = drawn(&session, args)?;
         let bytes = files::file(&svg, format, width)?;
-        output::to_file(&args.output, |out| out.write_all(&bytes))?;
+        let mut transaction = Transaction::default();
+        transaction.file(&args.output, |out| out.write_all(&bytes))?;
+        transaction.commit()?;
         session.note(&format!("wrote {}", args.output.display()));
         Ok(())
     })

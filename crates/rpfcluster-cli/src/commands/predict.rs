@@ -10,7 +10,8 @@ use crate::exit::Result;
 use crate::files::labels::LabelsFile;
 use crate::files::model;
 use crate::session::{ProblemSize, Session};
-use crate::{library, load, resolve, summary};
+use crate::transaction::Transaction;
+use crate::{library, load, output, output_paths, resolve, summary};
 
 /// Loads the model, reads the rows, predicts and writes labels.
 pub fn run(args: &PredictArgs) -> Result {
@@ -18,13 +19,18 @@ pub fn run(args: &PredictArgs) -> Result {
     if args.append {
         resolve::appendable(&args.data)?;
     }
-    resolve::outputs(&args.data, &[("--output", args.output.as_deref())])?;
+    output_paths::check(
+        &[("MODEL", Some(&args.model)), ("DATA", Some(&args.data)), ("--config", args.run.config.as_deref())],
+        &[(output_paths::OUTPUT, args.output.as_deref())],
+    )?;
     session.on_threads(|| {
         let loaded = session.clock.time("model", || model::load(&args.model))?;
         let (fitted, meta) = loaded.into_clustering(&args.model)?;
         let data = DataArgs {
             data: args.data.clone(),
             label: args.label.clone(),
+            drop: args.drop.clone(),
+            columns: args.columns.clone(),
             format: args.format,
             ..DataArgs::default()
         };
@@ -39,9 +45,10 @@ pub fn run(args: &PredictArgs) -> Result {
             labels: &labels,
             confidence: None,
         };
-        let to_file = args.output.as_ref().filter(|path| path.as_os_str() != "-");
+        let to_file = args.output.as_ref().filter(|path| !output::is_standard(path));
+        let mut transaction = Transaction::default();
         if !args.json || to_file.is_some() {
-            file.save()?;
+            file.save(&mut transaction)?;
         }
         let scores = table.labels.as_ref().map(|classes| Scores::new(&labels, &classes.codes)).transpose()?;
         if args.json {
@@ -54,8 +61,10 @@ pub fn run(args: &PredictArgs) -> Result {
             if let Some(scores) = scores {
                 object.insert("scores".into(), json!(scores));
             }
-            return session.finish_json(object);
+            transaction.print_json(session.finished(object));
+            return transaction.commit();
         }
+        transaction.commit()?;
         if let Some(s) = scores {
             session.note(&summary::scores_in_words(&s));
         }

@@ -33,7 +33,7 @@ pub fn run(args: &ScoreArgs) -> Result {
             object.insert("scores".into(), json!(scores));
             let contingency = json!({"clusters": labels.names, "classes": classes.names, "counts": counts});
             object.insert("contingency".into(), contingency);
-            return session.finish_json(object);
+            return output::print_json(&session.finished(object));
         }
         output::print(&text(&scores, &labels, &classes, &counts))
     })

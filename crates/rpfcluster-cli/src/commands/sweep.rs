@@ -2,7 +2,6 @@
 //! known.
 
 use std::fmt::Write;
-use std::path::Path;
 use std::sync::Arc;
 
 use rpfcluster::LeafMatrix;
@@ -17,7 +16,8 @@ use crate::exit::{Failure, Result};
 use crate::files::report;
 use crate::outcome::Outcome;
 use crate::session::{ProblemSize, Session};
-use crate::{library, load, output, resolve, summary};
+use crate::transaction::Transaction;
+use crate::{library, load, output_paths, resolve, summary};
 
 /// Entries in the printed table; the JSON object has all.
 const SHOWN: usize = 10;
@@ -42,7 +42,10 @@ pub fn run(args: &SweepArgs) -> Result {
         ..default
     };
     sweep.validate()?;
-    resolve::outputs(&args.data.data, &[("--report", args.report.as_deref())])?;
+    output_paths::check(
+        &[("DATA", Some(&args.data.data)), ("--config", args.run.config.as_deref())],
+        &[("--report", args.report.as_deref())],
+    )?;
     session.on_threads(|| {
         let (table, preparation) = load::table(&session, &args.data)?;
         let forest = library::grow(&session, &table, &params)?;
@@ -56,11 +59,16 @@ pub fn run(args: &SweepArgs) -> Result {
         })?;
         warn(&session, &found);
         let (n, d) = (table.n, table.d());
+        let mut transaction = Transaction::default();
         if let Some(path) = &args.report {
-            page(&session, table, preparation, &params, &sweep, &found, path)?;
+            let outcome = refit(&session, table, preparation, &params, &sweep, &found)?;
+            let warnings = summary::warnings(&outcome, summary::Reader::Page);
+            let map = sweep_map::of_result(&found)?;
+            report::save(&mut transaction, &session, &outcome, warnings, Some(map), path)?;
         }
         if !args.json {
-            return output::print(&text(&found));
+            transaction.print(text(&found));
+            return transaction.commit();
         }
         let mut params_object = json!(params);
         params_object["grid"] = match grid {
@@ -71,21 +79,21 @@ pub fn run(args: &SweepArgs) -> Result {
         params_object["diagonal"] = json!(sweep.diagonal);
         let mut object = session.head("sweep", ProblemSize { n, d, k: Some(k) }, params.seed, params_object);
         object.extend(members(&found));
-        session.finish_json(object)
+        transaction.print_json(session.finished(object));
+        transaction.commit()
     })
 }
 
-/// Writes the page of the setting selected without labels, with the map of all settings. The setting is fitted again: a
-/// sweep keeps labels but neither eigenvectors nor a model.
-fn page(
+/// The clustering of the setting selected without labels, for the page. It is fitted again: a sweep keeps labels but
+/// neither eigenvectors nor a model.
+fn refit(
     session: &Session,
     table: Table,
     preparation: Preparation,
     forest: &ForestParams,
     sweep: &Sweep,
     found: &SweepResult,
-    path: &Path,
-) -> Result {
+) -> Result<Outcome> {
     let picked = found.entries.get(found.label_free);
     let picked = picked.ok_or_else(|| Failure::data("no setting of the sweep could be solved"))?;
     let params = RpfCluster {
@@ -107,9 +115,7 @@ fn page(
         seed: forest.seed,
         ..Default::default()
     };
-    let outcome = Outcome::of_rows(session, table, preparation, &params)?;
-    let warnings = summary::warnings(&outcome, summary::Reader::Page);
-    report::save(session, &outcome, warnings, Some(sweep_map::of_result(found)?), path)
+    Outcome::of_rows(session, table, preparation, &params)
 }
 
 /// Refuses a sweep whose pairs do not fit into memory; the sweep itself leaves out thresholds that are far too small.

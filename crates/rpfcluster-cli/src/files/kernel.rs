@@ -7,7 +7,7 @@ use rpfcluster::SparseKernel;
 use rpfcluster_data::write;
 
 use crate::exit::{Failure, Result};
-use crate::output;
+use crate::transaction::Transaction;
 
 /// The formats of `rpf kernel`, by extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,19 +38,26 @@ impl KernelFormat {
     }
 }
 
-/// Writes an n x n kernel.
-pub fn save(path: &Path, format: KernelFormat, kernel: &SparseKernel) -> Result {
+/// Stages an n x n kernel.
+pub fn save<'a>(
+    transaction: &mut Transaction<'a>,
+    path: &Path,
+    format: KernelFormat,
+    kernel: &'a SparseKernel,
+) -> Result {
     if format == KernelFormat::Npy {
-        return output::to_file(path, |out| dense(out, kernel));
+        return transaction.file(path, |out| dense(out, kernel));
     }
-    let trees = kernel.trees as f64;
-    let data: Vec<f64> = kernel.counts.iter().map(|&count| f64::from(count) / trees).collect();
-    let matrix =
-        write::Csr { columns: kernel.columns, indptr: &kernel.starts, indices: &kernel.indices, data: &data };
-    output::to_file(path, |out| match format {
-        KernelFormat::Npz => write::csr_npz(out, &matrix),
-        KernelFormat::Mtx => write::csr_mtx(out, &matrix),
-        _ => write::csr_parquet(out, &matrix),
+    transaction.file(path, move |out| {
+        let trees = kernel.trees as f64;
+        let data: Vec<f64> = kernel.counts.iter().map(|&count| f64::from(count) / trees).collect();
+        let SparseKernel { columns, starts, indices, .. } = kernel;
+        let matrix = write::Csr { columns: *columns, indptr: starts, indices, data: &data };
+        match format {
+            KernelFormat::Npz => write::csr_npz(out, &matrix),
+            KernelFormat::Mtx => write::csr_mtx(out, &matrix),
+            _ => write::csr_parquet(out, &matrix),
+        }
     })
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use rpfcluster_data::{Labels, RowLabels, write};
 
 use crate::exit::Result;
-use crate::output;
+use crate::transaction::Transaction;
 
 /// The column that `--append` adds.
 pub const COLUMN: &str = "cluster";
@@ -25,10 +25,10 @@ pub struct LabelsFile<'a> {
     pub confidence: Option<&'a [f64]>,
 }
 
-impl LabelsFile<'_> {
-    /// Writes the file.
-    pub fn save(&self) -> Result {
-        output::deliver(self.target, |mut out| match self.append_to {
+impl<'a> LabelsFile<'a> {
+    /// Stages the file.
+    pub fn save(self, transaction: &mut Transaction<'a>) -> Result {
+        transaction.deliver(self.target, move |mut out| match self.append_to {
             None => write::labels_csv(&mut out, self.rows, self.labels, self.confidence),
             Some(input) => write::append_column(&mut out, input, COLUMN, |row| {
                 self.label_of(row + 1).map(|label| label.to_string())

@@ -3,13 +3,12 @@
 use std::path::Path;
 
 use rpfcluster::model_file::Container;
-use rpfcluster::{Fitted, Forest, Silent};
+use rpfcluster::{AffinityParams, Error, Fitted, Forest, RpfCluster, Silent};
 use rpfcluster_data::{Preparation, Table};
 use serde::{Deserialize, Serialize};
 
 use crate::exit::{Failure, Result};
-use crate::output;
-use crate::session::progress;
+use crate::transaction::Transaction;
 
 /// Name of the section with columns and preparation.
 const META: &str = "meta";
@@ -101,22 +100,28 @@ impl Model {
     }
 }
 
-/// Writes a clustering with its metadata.
-pub fn save_clustering(path: &Path, fitted: &Fitted, meta: &Meta) -> Result {
+/// Stages a clustering with its metadata.
+pub fn save_clustering<'a>(
+    transaction: &mut Transaction<'a>,
+    path: &Path,
+    fitted: &'a Fitted,
+    meta: &Meta,
+) -> Result {
     let meta = encoded(path, meta)?;
-    let _writing = progress::Writing::begin()?;
-    Ok(fitted.save_with(path, &[(META, &meta)], &Silent)?)
+    transaction.file(path, move |out| {
+        fitted.write_with(out, &[(META, &meta)], &Silent).map_err(std::io::Error::other)
+    })
 }
 
 fn encoded(path: &Path, meta: &Meta) -> Result<Vec<u8>> {
     serde_json::to_vec(meta).map_err(|e| Failure::data(format!("{}: {e}", path.display())))
 }
 
-/// Writes a forest with its metadata.
-pub fn save(path: &Path, forest: &Forest, meta: &Meta) -> Result {
+/// Stages a forest with its metadata.
+pub fn save<'a>(transaction: &mut Transaction<'a>, path: &Path, forest: &'a Forest, meta: &Meta) -> Result {
     let meta = encoded(path, meta)?;
-    output::to_file(path, |out| {
-        forest.write_with(out, &[(META, &meta)], &Silent).map_err(|e| std::io::Error::other(e.to_string()))
+    transaction.file(path, move |out| {
+        forest.write_with(out, &[(META, &meta)], &Silent).map_err(std::io::Error::other)
     })
 }
 
@@ -131,14 +136,16 @@ pub fn load(path: &Path) -> Result<Model> {
         };
         Failure::data(format!("{name}: {problem}"))
     })?;
-    let container = Container::parse(&bytes, &Silent).map_err(|e| Failure::of_file(&name, e))?;
+    let container = Container::parse(&bytes, &Silent).map_err(|e| Failure::of_model(&name, e))?;
     let held = if container.has("cluster") {
         Fitted::from_container(&container, &Silent).map(|fitted| Held::Clustering(Box::new(fitted)))
     } else {
         Forest::from_container(&container, &Silent).map(Held::Forest)
     };
-    let held = held.map_err(|e| Failure::of_file(&name, e))?;
-    let meta = container.has(META).then(|| container.section(META)).transpose()?;
+    let held = held.map_err(|e| Failure::of_model(&name, e))?;
+    check_ranges(&held).map_err(|e| Failure::of_model(&name, e))?;
+    let meta = container.has(META).then(|| container.section(META)).transpose();
+    let meta = meta.map_err(|e| Failure::of_model(&name, e))?;
     let meta: Option<Meta> = meta
         .map(serde_json::from_slice)
         .transpose()
@@ -159,4 +166,28 @@ pub fn load(path: &Path) -> Result<Model> {
         }
     }
     Ok(model)
+}
+
+/// Checks the numbers of a model that its sections do not imply: parameters as given, and the affinity as used.
+fn check_ranges(held: &Held) -> Result<(), Error> {
+    let fitted = match held {
+        Held::Forest(forest) => return forest.params().validate(),
+        Held::Clustering(fitted) => fitted,
+    };
+    fitted.forest().params().validate()?;
+    let given = fitted.params();
+    let mut used = RpfCluster { beta1: None, beta2: None, top: None, power: None, ..given.clone() };
+    match *fitted.affinity() {
+        AffinityParams::Paper { beta1, beta2, .. } => (used.beta1, used.beta2) = (Some(beta1), Some(beta2)),
+        AffinityParams::TopK { top, power } => (used.top, used.power) = (Some(top), Some(power)),
+        _ => {}
+    }
+    for params in [given, &used] {
+        match params.validate() {
+            // Earlier versions stored parameters that did not apply.
+            Ok(()) | Err(Error::DoesNotApply { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }

@@ -13,9 +13,11 @@ use crate::outcome::Outcome;
 use crate::output;
 use crate::session::Session;
 use crate::session::clock::peak_bytes;
+use crate::transaction::Transaction;
 
-/// Builds the page and writes it, whole or not at all. `warnings` are shown at its top.
+/// Builds the page and stages it. `warnings` are shown at its top.
 pub fn save(
+    transaction: &mut Transaction<'_>,
     session: &Session,
     outcome: &Outcome,
     warnings: Vec<String>,
@@ -54,7 +56,7 @@ pub fn save(
         let report = rpfcluster_report::build(subject, &session.progress)?;
         Ok(rpfcluster_report::html(&report)?)
     })?;
-    output::to_file(path, |out| out.write_all(page.as_bytes()))
+    transaction.file(path, move |out| out.write_all(page.as_bytes()))
 }
 
 /// Parameters, times and memory.

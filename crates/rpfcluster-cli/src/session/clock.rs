@@ -1,5 +1,5 @@
-//! Times of the stages of a run, and the peak and available memory from /proc, for `--json`, the report and the memory
-//! limit. Systems without /proc report no memory.
+//! Times of the stages of a run, and the peak memory from /proc, for `--json` and the report. Systems without /proc
+//! report no memory.
 
 use std::sync::Mutex;
 use std::time::Instant;
@@ -59,19 +59,9 @@ impl Clock {
     }
 }
 
-/// Bytes in a line `key:  12 kB` of a file in /proc.
-fn proc_bytes(path: &str, key: &str) -> Option<u64> {
-    let text = std::fs::read_to_string(path).ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
-    Some(line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()? * 1024)
-}
-
 /// Peak resident memory of the process; `None` where the system does not report it.
 pub fn peak_bytes() -> Option<u64> {
-    proc_bytes("/proc/self/status", "VmHWM")
-}
-
-/// Available memory of the machine; `None` where the system does not report it.
-pub fn available_bytes() -> Option<u64> {
-    proc_bytes("/proc/meminfo", "MemAvailable")
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()? * 1024)
 }

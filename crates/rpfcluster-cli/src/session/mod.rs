@@ -5,9 +5,10 @@ pub mod clock;
 pub mod progress;
 
 use rpfcluster::thread_pool;
+use rpfcluster_data::{MemoryLimit, memory_limit};
 use serde_json::{Map, Value};
 
-use self::clock::{Clock, available_bytes, peak_bytes};
+use self::clock::{Clock, peak_bytes};
 use self::progress::Progress;
 use crate::args::RunArgs;
 use crate::exit::{Failure, Result};
@@ -88,20 +89,22 @@ impl Session {
         }
     }
 
-    /// Refuses work that needs more memory than `--memory-limit`, or than the machine has free.
+    /// The value of `--memory-limit`.
+    pub fn memory_limit(&self) -> Option<u64> {
+        self.limit
+    }
+
+    /// Refuses work that needs more memory than `--memory-limit`, or than the machine, the control group or `ulimit`
+    /// leave.
     pub fn check_memory(&self, what: &str, needed: u64, remedy: &str) -> Result {
-        let (limit, whose) = match (self.limit, available_bytes()) {
-            (Some(limit), _) => (limit, "--memory-limit allows"),
-            (None, Some(free)) => (free, "the machine has free"),
-            (None, None) => return Ok(()),
-        };
-        if needed <= limit {
+        let Some(MemoryLimit { bytes, whose }) = memory_limit(self.limit) else { return Ok(()) };
+        if needed <= bytes {
             return Ok(());
         }
         Err(Failure::data(format!(
             "{what} needs about {} of memory, but {whose} {}; {remedy}",
             output::size(needed),
-            output::size(limit)
+            output::size(bytes)
         )))
     }
 
@@ -120,10 +123,10 @@ impl Session {
         object
     }
 
-    /// Adds times and memory to a `--json` object and prints it.
-    pub fn finish_json(&self, mut object: Map<String, Value>) -> Result {
+    /// A `--json` object with times and memory added.
+    pub fn finished(&self, mut object: Map<String, Value>) -> Value {
         object.insert("seconds".into(), self.clock.seconds());
         object.insert("peak_bytes".into(), peak_bytes().into());
-        output::print_json(&Value::Object(object))
+        Value::Object(object)
     }
 }

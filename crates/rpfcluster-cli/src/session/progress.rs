@@ -3,15 +3,16 @@
 //! Bars are drawn on standard error if it is a terminal and not with `--quiet`; `--verbose` prints a line per finished
 //! stage. `Steps` is one bar with the time left for a run of many steps (`rpf reproduce`).
 //!
-//! Ctrl-C sets a flag that the library checks between units of work and writers check between blocks. If no stage is
-//! running, or at a second Ctrl-C, the program exits at once; while a file is written it exits only after the temporary
-//! file is removed.
+//! Ctrl-C sets a flag that the library checks between units of work, and the run unwinds. If no stage is running, or
+//! after [`GRACE`], the program exits at once: the temporary files are removed first, so that nothing is left, whatever
+//! the program waits for (a disk, a pipe without a reader).
 
 use std::collections::HashMap;
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rpfcluster::{Observer, Stage};
@@ -19,22 +20,28 @@ use rpfcluster_paper::reproduce::Step;
 
 use crate::exit::{Failure, INTERRUPTED, Result};
 use crate::output;
+use crate::transaction::{self, Transaction};
 
 static CANCELLED: AtomicBool = AtomicBool::new(false);
 static STAGES: AtomicUsize = AtomicUsize::new(0);
-static WRITERS: AtomicUsize = AtomicUsize::new(0);
+/// Time in which a stage may notice Ctrl-C by itself. Most notice within 50 ms; a second is what users bear.
+const GRACE: Duration = Duration::from_millis(400);
 
 /// Installs the handler for Ctrl-C.
 pub fn catch_interrupts() -> Result {
     let set = ctrlc::set_handler(|| {
         let again = CANCELLED.swap(true, Ordering::SeqCst);
-        let writing = WRITERS.load(Ordering::SeqCst) > 0;
-        let working = STAGES.load(Ordering::SeqCst) > 0;
-        // A stage checks the flag soon; a second Ctrl-C does not wait for it.
-        if !writing && (again || !working) {
-            output::message("interrupted; no partial file is left");
-            std::process::exit(i32::from(INTERRUPTED));
+        if !again && STAGES.load(Ordering::SeqCst) > 0 {
+            std::thread::sleep(GRACE);
         }
+        transaction::abandon(|| {
+            if STAGES.load(Ordering::SeqCst) > 0 && std::io::stderr().is_terminal() {
+                // Below the bar.
+                output::summary("\n");
+            }
+            output::interrupted();
+            std::process::exit(i32::from(INTERRUPTED))
+        });
     });
     set.map_err(|e| Failure::data(format!("the handler for Ctrl-C cannot be installed: {e}")))
 }
@@ -42,25 +49,6 @@ pub fn catch_interrupts() -> Result {
 /// Whether the user pressed Ctrl-C.
 pub fn interrupted() -> bool {
     CANCELLED.load(Ordering::SeqCst)
-}
-
-/// Exists while a file is written; Ctrl-C then waits until the temporary file is removed.
-pub struct Writing;
-
-impl Writing {
-    /// Begins unless Ctrl-C was pressed. The counter is raised before the flag is read, and the handler sets the flag
-    /// before it reads the counter, so no file is begun while the program exits.
-    pub fn begin() -> Result<Writing> {
-        WRITERS.fetch_add(1, Ordering::SeqCst);
-        let writing = Writing;
-        if interrupted() { Err(Failure::Interrupted) } else { Ok(writing) }
-    }
-}
-
-impl Drop for Writing {
-    fn drop(&mut self) {
-        WRITERS.fetch_sub(1, Ordering::SeqCst);
-    }
 }
 
 /// The observer that commands pass to the library.
@@ -137,8 +125,7 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// A bar on a terminal unless `--quiet`, lines with `--verbose`. While it exists, Ctrl-C ends the run at the next
-    /// check of the library.
+    /// A bar on a terminal unless `--quiet`, lines with `--verbose`.
     pub fn new(quiet: bool, verbose: bool) -> Self {
         STAGES.fetch_add(1, Ordering::SeqCst);
         let bar = (std::io::stderr().is_terminal() && !quiet).then(|| {
@@ -168,12 +155,23 @@ impl Observer for Steps {
 }
 
 impl rpfcluster_paper::reproduce::RunObserver for Steps {
+    fn save(&self, files: &[(PathBuf, Vec<u8>)]) -> rpfcluster_paper::reproduce::Result<()> {
+        use rpfcluster_paper::reproduce::Error;
+        let mut transaction = Transaction::default();
+        let staged =
+            files.iter().try_for_each(|(path, bytes)| transaction.file(path, |out| out.write_all(bytes)));
+        staged.and_then(|()| transaction.commit_part()).map_err(|failure| match failure {
+            Failure::Data(sentence) => Error::Output(sentence),
+            _ => Error::Library(rpfcluster::Error::Cancelled),
+        })
+    }
+
     fn step(&self, step: &Step<'_>) {
         let left = step.seconds_left.map_or_else(String::new, |seconds| format!(", {} left", span(seconds)));
         if let Some(bar) = &self.bar {
             bar.set_length(step.total as u64);
             bar.set_position(step.done as u64);
-            bar.set_message(format!("{}{left}", step.stage));
+            bar.set_message(output::shown(&format!("{}{left}", step.stage)));
         }
         if self.lines {
             output::message(&format!("{} of {} done{left}: {}", step.done, step.total, step.stage));

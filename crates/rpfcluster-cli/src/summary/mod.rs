@@ -52,7 +52,10 @@ fn command_hint(sentence: &str, reader: Reader) -> String {
 /// Warnings and hints, one sentence each.
 pub fn warnings(outcome: &Outcome, reader: Reader) -> Vec<String> {
     let sentences = match outcome.clustering.fitted() {
-        Some(fitted) => fitted.hints(outcome.table().map_or(&[][..], |table| &table.columns)),
+        Some(fitted) => {
+            let columns = outcome.table().map_or(&[][..], |table| &table.columns);
+            fitted.hints(columns, |row| outcome.input_row(row))
+        }
         None if outcome.clustering.embedding().converged => Vec::new(),
         None => vec!["The eigenvectors did not converge, so the labels may be wrong.".to_string()],
     };

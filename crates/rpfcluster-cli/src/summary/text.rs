@@ -1,6 +1,7 @@
 //! The summary: cluster sizes, scores against known classes, what was used and chosen, confidence and eigenvalues.
 
 use rpfcluster::metrics::Scores;
+use rpfcluster::printable::escaped;
 use rpfcluster_report::model::ConfidenceSummary;
 use rpfcluster_report::word;
 
@@ -28,7 +29,8 @@ pub fn text(session: &Session, outcome: &Outcome) -> Result<String> {
     };
     let clusters = if sizes.len() == 1 { "cluster" } else { "clusters" };
     let seconds = session.clock.total();
-    let mut text = format!("{}: {of}, {} {clusters} in {seconds:.2} s\n\n", outcome.source, sizes.len());
+    let source = escaped(&outcome.source);
+    let mut text = format!("{source}: {of}, {} {clusters} in {seconds:.2} s\n\n", sizes.len());
     text += &bars(&sizes, n);
     text.push('\n');
     if let Some(scores) = outcome.scores()? {

@@ -2,7 +2,8 @@
 //!
 //! Reads floats, integers, decimals of 128 bits, booleans, strings and dictionaries of strings. A null is a missing
 //! cell; a value of another type becomes text that names its type. Numbers stay in single precision if no numeric
-//! column has more. A panic of the arrow crates on a damaged file becomes an error.
+//! column has more. A panic of the arrow crates on a damaged file becomes an error; `arrow_limits` checks the lengths
+//! that they would allocate.
 
 use std::io::Cursor;
 
@@ -15,25 +16,28 @@ use arrow_array::{Array, RecordBatch};
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, DataType, Schema};
 
+use super::arrow_limits;
 use super::columnar::{Collector, guarded};
 use crate::error::{Result, format};
 use crate::frame::Frame;
+use crate::memory::Budget;
 
 /// Reads a whole Arrow file or stream.
-pub(crate) fn read(bytes: Vec<u8>, source: &str) -> Result<Frame> {
+pub(crate) fn read(bytes: Vec<u8>, source: &str, budget: &Budget) -> Result<Frame> {
     guarded(source, "Arrow", || {
         let bad = |e: ArrowError| format(source, format!("is not an Arrow file: {e}"));
         if bytes.starts_with(b"FEA1") {
             return Err(format(source, "is a Feather file of version 1; convert it to version 2"));
         }
         let is_file = bytes.starts_with(b"ARROW1");
+        arrow_limits::check(&bytes, is_file, source, budget)?;
         let bytes = Cursor::new(bytes);
         if is_file {
             let reader = FileReader::try_new(bytes, None).map_err(bad)?;
-            collect(source, &reader.schema(), reader.map(|batch| batch.map_err(bad)))
+            collect(source, &reader.schema(), reader.map(|batch| batch.map_err(bad)), budget)
         } else {
             let reader = StreamReader::try_new(bytes, None).map_err(bad)?;
-            collect(source, &reader.schema(), reader.map(|batch| batch.map_err(bad)))
+            collect(source, &reader.schema(), reader.map(|batch| batch.map_err(bad)), budget)
         }
     })
 }
@@ -43,23 +47,24 @@ fn collect(
     source: &str,
     schema: &Schema,
     batches: impl Iterator<Item = Result<RecordBatch>>,
+    budget: &Budget,
 ) -> Result<Frame> {
     let names: Vec<String> = schema.fields().iter().map(|f| f.name().clone()).collect();
     let width = names.len();
     let mut numeric = schema.fields().iter().map(|f| f.data_type()).filter(|t| t.is_numeric()).peekable();
     let single =
         numeric.peek().is_some() && numeric.all(|t| matches!(t, DataType::Float32 | DataType::Float16));
-    let mut collector = Collector::new(source, names, single, 0)?;
+    let mut collector = Collector::new(source, names, single, budget)?;
     for batch in batches {
         let batch = batch?;
         if batch.num_columns() != width {
             return Err(format(source, "a part of the file has other columns than the rest"));
         }
-        collector.begin(batch.num_rows());
+        collector.begin(batch.num_rows())?;
         for (column, array) in batch.columns().iter().enumerate() {
             push(&mut collector, column, array);
         }
-        collector.end(batch.num_rows());
+        collector.end(batch.num_rows())?;
     }
     collector.finish()
 }

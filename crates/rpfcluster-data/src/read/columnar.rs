@@ -3,41 +3,47 @@
 
 use crate::error::{Result, format};
 use crate::frame::{Frame, Lines, TextColumn};
+use crate::memory::Budget;
 use crate::table::Values;
 
 /// A frame in the making. Rows are counted from the start of the batch at hand.
 pub(crate) struct Collector<'a> {
     source: &'a str,
+    budget: &'a Budget,
     names: Vec<String>,
     values: Values,
     text: Vec<Option<TextColumn>>,
     /// Rows of the batches before this one.
     n: usize,
+    /// Bytes of text of this batch.
+    taken: usize,
 }
 
 impl<'a> Collector<'a> {
-    /// For a file with these columns and about this many rows; `single` keeps the numbers in single precision.
-    pub fn new(source: &'a str, names: Vec<String>, single: bool, rows: usize) -> Result<Self> {
+    /// For a file with these columns; `single` keeps the numbers in single precision.
+    pub fn new(source: &'a str, names: Vec<String>, single: bool, budget: &'a Budget) -> Result<Self> {
         if names.is_empty() {
             return Err(format(source, "there are no columns"));
         }
-        let cells = rows.saturating_mul(names.len());
-        let mut values = if single { Values::F32(Vec::new()) } else { Values::F64(Vec::new()) };
-        // The row count of a damaged file may be absurd. A failed reservation is no error: the vector grows with the
-        // rows.
-        let _ = match &mut values {
-            Values::F32(v) => v.try_reserve_exact(cells),
-            Values::F64(v) => v.try_reserve_exact(cells),
-        };
-        Ok(Collector { source, text: vec![None; names.len()], names, values, n: 0 })
+        let values = if single { Values::F32(Vec::new()) } else { Values::F64(Vec::new()) };
+        Ok(Collector { source, budget, text: vec![None; names.len()], names, values, n: 0, taken: 0 })
     }
 
-    /// Makes space for a batch of rows, all cells missing.
-    pub fn begin(&mut self, rows: usize) {
-        let cells = (self.n + rows) * self.names.len();
+    /// Makes space for a batch of rows, all cells missing. The row count of a damaged file may be absurd.
+    pub fn begin(&mut self, rows: usize) -> Result<()> {
+        /// Enlarges by a quarter at least, so that a file of many batches is not copied for every one.
+        fn extend<T: Copy>(values: &mut Vec<T>, by: usize, gap: T, budget: &Budget) -> Result<()> {
+            if values.capacity() - values.len() < by {
+                let more = by.max(values.len() / 4);
+                budget.reserve(values, more).or_else(|_| budget.reserve(values, by))?;
+            }
+            values.resize(values.len() + by, gap);
+            Ok(())
+        }
+        let cells = rows.saturating_mul(self.names.len());
         match &mut self.values {
-            Values::F32(v) => v.resize(cells, f32::NAN),
-            Values::F64(v) => v.resize(cells, f64::NAN),
+            Values::F32(v) => extend(v, cells, f32::NAN, self.budget),
+            Values::F64(v) => extend(v, cells, f64::NAN, self.budget),
         }
     }
 
@@ -49,7 +55,7 @@ impl<'a> Collector<'a> {
 
     /// Sets a cell of the batch to text. Rows of a column come in order.
     pub fn text(&mut self, row: usize, column: usize, text: &str) {
-        self.text[column].get_or_insert_default().put(self.n + row, text);
+        self.taken += self.text[column].get_or_insert_default().put(self.n + row, text);
     }
 
     /// Sets a cell of the batch to a value that is neither number nor text, such as a date. It reads as text that names
@@ -59,8 +65,9 @@ impl<'a> Collector<'a> {
     }
 
     /// Ends a batch.
-    pub fn end(&mut self, rows: usize) {
+    pub fn end(&mut self, rows: usize) -> Result<()> {
         self.n += rows;
+        self.budget.spend(std::mem::take(&mut self.taken))
     }
 
     /// The frame of all batches.

@@ -4,10 +4,11 @@
 use std::path::Path;
 
 use super::number::{Cell, cell};
-use super::{Format, ReadOptions, load, read_frame_bytes};
+use super::{Format, ReadOptions, load, name, parse_frame};
 use crate::column_ref::ColumnRef;
 use crate::error::{DataError, Place, Result, excerpt, format};
 use crate::frame::Frame;
+use crate::memory::Budget;
 use crate::table::Labels;
 
 /// Labels and, where the file gives them, the 1-based input rows they belong to.
@@ -25,9 +26,11 @@ const TITLES: [&str; 5] = ["cluster", "label", "labels", "class", "species"];
 /// Reads labels from a file (`-` is standard input): the given column, else the column `cluster`, else the only column.
 pub fn read_labels(path: impl AsRef<Path>, column: Option<&ColumnRef>) -> Result<RowLabels> {
     let path = path.as_ref();
-    let (source, bytes) = load(path)?;
+    let source = name(path);
+    let budget = Budget::new(&source, None);
+    let bytes = load(path, &budget)?;
     let format = Format::from_path(path).unwrap_or_else(|| Format::from_bytes(&bytes));
-    read_labels_bytes(bytes, &source, format, column)
+    parse(bytes, &source, format, column, &budget)
 }
 
 /// Reads labels from bytes that are not gzipped; `source` is their name in messages.
@@ -37,16 +40,30 @@ pub fn read_labels_bytes(
     kind: Format,
     column: Option<&ColumnRef>,
 ) -> Result<RowLabels> {
+    let budget = Budget::new(source, None);
+    budget.spend(bytes.len())?;
+    parse(bytes, source, kind, column, &budget)
+}
+
+fn parse(
+    bytes: Vec<u8>,
+    source: &str,
+    kind: Format,
+    column: Option<&ColumnRef>,
+    budget: &Budget,
+) -> Result<RowLabels> {
     let single = kind == Format::Text && column.is_none() && is_one_a_line(&bytes);
     if single {
-        return one_a_line(&bytes, source);
+        return one_a_line(&bytes, source, budget);
     }
-    let frame = read_frame_bytes(bytes, source, &ReadOptions { format: Some(kind), header: None })?;
+    let frame = parse_frame(bytes, source, &ReadOptions { format: Some(kind), ..Default::default() }, budget)?;
     let by_name = |name: &str| frame.names.iter().position(|n| frame.has_header && n == name);
+    let cluster = ColumnRef::from("cluster");
     let chosen = match column {
         Some(column) => column.resolve_one(&frame)?,
         None => match by_name("cluster") {
-            Some(found) => found,
+            // Resolved as a reference, which refuses a name that occurs twice.
+            Some(_) => cluster.resolve_one(&frame)?,
             None if frame.width() == 1 => 0,
             None => {
                 let problem = format!(
@@ -72,7 +89,9 @@ fn is_one_a_line(bytes: &[u8]) -> bool {
     !first.trim_ascii().iter().any(|b| b",;\t\"".contains(b) || *b == 0)
 }
 
-fn one_a_line(bytes: &[u8], source: &str) -> Result<RowLabels> {
+fn one_a_line(bytes: &[u8], source: &str, budget: &Budget) -> Result<RowLabels> {
+    /// Bytes of a label besides its text: the string, its allocation and its code.
+    const LABEL: usize = 64;
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut names = Vec::new();
     let mut skipped = 0;
@@ -83,6 +102,7 @@ fn one_a_line(bytes: &[u8], source: &str) -> Result<RowLabels> {
             skipped += 1;
             continue;
         }
+        budget.spend(LABEL + line.len())?;
         names.push(match cell(line) {
             Cell::Number(x) => (x + 0.0).to_string(),
             Cell::Text(text) => String::from_utf8_lossy(text).into_owned(),

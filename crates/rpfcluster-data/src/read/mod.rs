@@ -2,7 +2,7 @@
 //!
 //! A file is read whole and decompressed if gzipped. The format comes from the caller, the file extension or the magic
 //! number, in this order, and the module of that format parses the bytes. The `_bytes` functions take bytes that are
-//! not gzipped. Tables become a [`Frame`].
+//! not gzipped. Tables become a [`Frame`]. A [`Budget`] bounds the memory that a file can claim.
 
 mod labels;
 mod mtx;
@@ -16,17 +16,23 @@ mod text;
 
 #[cfg(feature = "arrow")]
 mod arrow;
+#[cfg(feature = "arrow")]
+mod arrow_limits;
 #[cfg(any(feature = "arrow", feature = "parquet"))]
 mod columnar;
+#[cfg(any(feature = "arrow", feature = "parquet"))]
+mod compression;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "parquet")]
+mod parquet_limits;
 
-use std::io::Read;
 use std::path::Path;
 use std::str::FromStr;
 
 use crate::error::{DataError, Result, file, format};
 use crate::frame::Frame;
+use crate::memory::Budget;
 
 pub use labels::{RowLabels, read_labels, read_labels_bytes};
 pub use similarity::{Similarity, read_similarity, read_similarity_bytes};
@@ -110,29 +116,40 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// Whether the first line of a text file names the columns. Detected by default.
     pub header: Option<bool>,
+    /// Bytes of memory that reading may take, the file included; a file that needs more is refused. By default what is
+    /// free; see [`memory_limit`](crate::memory_limit).
+    pub memory: Option<u64>,
 }
 
 /// Reads a table from a file, or from standard input when the path is `-`.
 pub fn read_frame(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Frame> {
     let path = path.as_ref();
-    let (source, bytes) = load(path)?;
+    let source = name(path);
+    let budget = Budget::new(&source, options.memory);
+    let bytes = load(path, &budget)?;
     let options = ReadOptions { format: options.format.or_else(|| Format::from_path(path)), ..*options };
-    read_frame_bytes(bytes, &source, &options)
+    parse_frame(bytes, &source, &options, &budget)
 }
 
 /// Reads a table from bytes that are not gzipped; `source` is their name in messages.
 pub fn read_frame_bytes(bytes: Vec<u8>, source: &str, options: &ReadOptions) -> Result<Frame> {
+    let budget = Budget::new(source, options.memory);
+    budget.spend(bytes.len())?;
+    parse_frame(bytes, source, options, &budget)
+}
+
+fn parse_frame(bytes: Vec<u8>, source: &str, options: &ReadOptions, budget: &Budget) -> Result<Frame> {
     match options.format.unwrap_or_else(|| Format::from_bytes(&bytes)) {
-        Format::Text => text::read(bytes, source, options.header),
-        Format::Npy => npy::read(&bytes, source)?.into_frame(),
+        Format::Text => text::read(bytes, source, options.header, budget),
+        Format::Npy => npy::read(&bytes, source)?.into_frame(budget),
         #[cfg(feature = "parquet")]
-        Format::Parquet => parquet::read(bytes, source),
+        Format::Parquet => parquet::read(bytes, source, budget),
         #[cfg(not(feature = "parquet"))]
         Format::Parquet => {
             Err(format(source, "this build does not read Parquet; build with the cargo feature `parquet`"))
         }
         #[cfg(feature = "arrow")]
-        Format::Arrow => arrow::read(bytes, source),
+        Format::Arrow => arrow::read(bytes, source, budget),
         #[cfg(not(feature = "arrow"))]
         Format::Arrow => {
             Err(format(source, "this build does not read Arrow; build with the cargo feature `arrow`"))
@@ -144,30 +161,34 @@ pub fn read_frame_bytes(bytes: Vec<u8>, source: &str, options: &ReadOptions) -> 
     }
 }
 
-/// The name of a file in messages and its bytes, decompressed. The path `-` is standard input.
-pub(crate) fn load(path: &Path) -> Result<(String, Vec<u8>)> {
-    if path.as_os_str() == "-" {
-        let mut bytes = Vec::new();
-        let source = "standard input".to_string();
-        std::io::stdin().lock().read_to_end(&mut bytes).map_err(|e| file(&source, &e))?;
-        return Ok((source.clone(), gunzip(bytes, &source)?));
-    }
-    let source = path.display().to_string();
-    if path.is_dir() {
-        return Err(DataError::File { path: source, problem: "is a folder, not a file".into() });
-    }
-    let bytes = std::fs::read(path).map_err(|e| file(path, &e))?;
-    let bytes = gunzip(bytes, &source)?;
-    Ok((source, bytes))
+/// The name of a file in messages. The path `-` is standard input.
+pub(crate) fn name(path: &Path) -> String {
+    if path.as_os_str() == "-" { "standard input".to_string() } else { path.display().to_string() }
+}
+
+/// The bytes of a file, decompressed. The path `-` is standard input.
+pub(crate) fn load(path: &Path, budget: &Budget) -> Result<Vec<u8>> {
+    let source = name(path);
+    let bytes = if path.as_os_str() == "-" {
+        budget.read_to_end(std::io::stdin().lock(), 0)?.map_err(|e| file(&source, &e))?
+    } else {
+        if path.is_dir() {
+            return Err(DataError::File { path: source, problem: "is a folder, not a file".into() });
+        }
+        let opened = std::fs::File::open(path).map_err(|e| file(path, &e))?;
+        let length = opened.metadata().map_or(0, |m| usize::try_from(m.len()).unwrap_or(usize::MAX));
+        budget.read_to_end(opened, length)?.map_err(|e| file(path, &e))?
+    };
+    gunzip(bytes, &source, budget)
 }
 
 /// Decompresses gzip, recognised by its first two bytes, with which no other format begins.
-fn gunzip(bytes: Vec<u8>, source: &str) -> Result<Vec<u8>> {
+fn gunzip(bytes: Vec<u8>, source: &str, budget: &Budget) -> Result<Vec<u8>> {
     if !bytes.starts_with(&[0x1f, 0x8b]) {
         return Ok(bytes);
     }
-    let mut decoded = Vec::with_capacity(bytes.len().saturating_mul(4));
-    flate2::read::MultiGzDecoder::new(bytes.as_slice()).read_to_end(&mut decoded).map_err(|e| {
+    let decoder = flate2::read::MultiGzDecoder::new(bytes.as_slice());
+    let decoded = budget.read_to_end(decoder, bytes.len())?.map_err(|e| {
         let problem = match e.kind() {
             std::io::ErrorKind::UnexpectedEof => {
                 "the gzip data ends early; the file is cut short".to_string()
@@ -176,5 +197,6 @@ fn gunzip(bytes: Vec<u8>, source: &str) -> Result<Vec<u8>> {
         };
         format(source, problem)
     })?;
+    budget.release(bytes.capacity());
     Ok(decoded)
 }

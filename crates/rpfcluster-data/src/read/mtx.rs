@@ -5,9 +5,10 @@
 use super::number::{Cell, cell};
 use super::similarity::Similarity;
 use crate::error::{DataError, Place, Result, format};
+use crate::memory::Budget;
 
 /// Reads a matrix of similarities.
-pub(crate) fn read(bytes: &[u8], source: &str) -> Result<Similarity> {
+pub(crate) fn read(bytes: &[u8], source: &str, budget: &Budget) -> Result<Similarity> {
     let mut lines = bytes.split(|b| *b == b'\n').enumerate();
     let banner =
         lines.next().map(|(_, l)| String::from_utf8_lossy(l).to_ascii_lowercase()).unwrap_or_default();
@@ -49,11 +50,15 @@ pub(crate) fn read(bytes: &[u8], source: &str) -> Result<Similarity> {
         numbers(at, sizes, if coordinate { 3 } else { 2 })?.into_iter().map(|x| x as usize).collect();
     let (rows, columns) = (sizes[0], sizes[1]);
     let mut triplets = Vec::new();
-    let both = |i: usize, j: usize, s: f64, triplets: &mut Vec<(usize, usize, f64)>| {
+    let both = |i: usize, j: usize, s: f64, triplets: &mut Vec<(usize, usize, f64)>| -> Result<()> {
+        if triplets.capacity() - triplets.len() < 2 {
+            budget.reserve(triplets, 64.max(triplets.len() / 4))?;
+        }
         triplets.push((i, j, s));
         if symmetric && i != j {
             triplets.push((j, i, s));
         }
+        Ok(())
     };
     let mut found = 0usize;
     if coordinate {
@@ -68,7 +73,7 @@ pub(crate) fn read(bytes: &[u8], source: &str) -> Result<Similarity> {
                 });
             }
             let s = entry.get(2).copied().unwrap_or(1.0);
-            both(entry[0] as usize - 1, entry[1] as usize - 1, s, &mut triplets);
+            both(entry[0] as usize - 1, entry[1] as usize - 1, s, &mut triplets)?;
             found += 1;
         }
         if found != sizes[2] {
@@ -77,7 +82,7 @@ pub(crate) fn read(bytes: &[u8], source: &str) -> Result<Similarity> {
                 format!("the header announces {} entries, the file has {found}", sizes[2]),
             ));
         }
-        return Similarity::from_triplets(source, rows, columns, triplets);
+        return Similarity::from_triplets(source, rows, columns, triplets, budget);
     }
     // An array is stored by columns; of a symmetric one, the lower triangle.
     let (mut i, mut j) = (0, 0);
@@ -86,7 +91,7 @@ pub(crate) fn read(bytes: &[u8], source: &str) -> Result<Similarity> {
         if j >= columns {
             return Err(format(source, format!("more entries than {rows} x {columns}")));
         }
-        both(i, j, entry[0], &mut triplets);
+        both(i, j, entry[0], &mut triplets)?;
         i += 1;
         if i >= rows {
             j += 1;
@@ -96,5 +101,5 @@ pub(crate) fn read(bytes: &[u8], source: &str) -> Result<Similarity> {
     if j < columns {
         return Err(format(source, format!("fewer entries than {rows} x {columns}")));
     }
-    Similarity::from_triplets(source, rows, columns, triplets)
+    Similarity::from_triplets(source, rows, columns, triplets, budget)
 }

@@ -7,6 +7,7 @@
 use super::MAX_WIDTH;
 use crate::error::{Result, format};
 use crate::frame::Frame;
+use crate::memory::Budget;
 use crate::table::Values;
 
 /// An array with its header parsed and its elements still bytes.
@@ -85,7 +86,9 @@ impl Array<'_> {
     }
 
     /// The elements in file order, single precision kept.
-    pub fn values(&self) -> Result<Values> {
+    pub fn values(&self, budget: &Budget) -> Result<Values> {
+        let width = if (self.kind, self.size) == (b'f', 4) { 4 } else { 8 };
+        budget.spend_items(self.data.len() / self.size, width)?;
         Ok(Values::F64(match (self.kind, self.size) {
             (b'f', 4) => return Ok(Values::F32(self.elements(f32::from_le_bytes))),
             (b'f', 8) => self.elements(f64::from_le_bytes),
@@ -108,7 +111,8 @@ impl Array<'_> {
     }
 
     /// The elements as row or column numbers.
-    pub fn indices(&self) -> Result<Vec<usize>> {
+    pub fn indices(&self, budget: &Budget) -> Result<Vec<usize>> {
+        budget.spend_items(self.data.len() / self.size, 8)?;
         let wide: Vec<i64> = match (self.kind, self.size) {
             (b'i', 4) => self.elements(|b| i64::from(i32::from_le_bytes(b))),
             (b'i', 8) => self.elements(i64::from_le_bytes),
@@ -126,7 +130,7 @@ impl Array<'_> {
     }
 
     /// Rows, columns and elements. An array of one dimension is one column.
-    pub fn matrix(&self) -> Result<(usize, usize, Values)> {
+    pub fn matrix(&self, budget: &Budget) -> Result<(usize, usize, Values)> {
         let (n, d) = match self.shape[..] {
             [n] => (n, 1),
             [n, d] => (n, d),
@@ -141,10 +145,11 @@ impl Array<'_> {
         if d > MAX_WIDTH {
             return Err(format(self.source, format!("{d} columns are more than the limit of {MAX_WIDTH}")));
         }
-        let values = self.values()?;
+        let values = self.values(budget)?;
         if !self.fortran {
             return Ok((n, d, values));
         }
+        budget.spend_items(values.len(), if matches!(values, Values::F32(_)) { 4 } else { 8 })?;
         Ok((
             n,
             d,
@@ -156,8 +161,8 @@ impl Array<'_> {
     }
 
     /// The array as a table.
-    pub fn into_frame(self) -> Result<Frame> {
-        let (_, d, values) = self.matrix()?;
+    pub fn into_frame(self, budget: &Budget) -> Result<Frame> {
+        let (_, d, values) = self.matrix(budget)?;
         Frame::from_values(self.source, None, values, d)
     }
 }

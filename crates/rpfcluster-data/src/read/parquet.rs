@@ -3,7 +3,8 @@
 //!
 //! Reads numbers, booleans, half precision, decimals of up to 38 digits and text. A null is a missing cell; a date,
 //! time, binary or nested value becomes text that names its type. Numbers stay in single precision if no numeric column
-//! has more. A panic of the parquet crate on a damaged file becomes an error.
+//! has more. A panic of the parquet crate on a damaged file becomes an error; `parquet_limits` checks the lengths that it
+//! would allocate.
 
 use bytes::Bytes;
 use half::f16;
@@ -15,8 +16,10 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
 use super::columnar::{Collector, guarded};
+use super::parquet_limits;
 use crate::error::{Result, format};
 use crate::frame::Frame;
+use crate::memory::Budget;
 
 /// Rows per batch: 64 KiB of doubles per column, so that a batch of about a hundred columns stays in cache.
 const BATCH: usize = 8192;
@@ -45,18 +48,23 @@ struct Field {
 }
 
 /// Reads a whole Parquet file.
-pub(crate) fn read(bytes: Vec<u8>, source: &str) -> Result<Frame> {
+pub(crate) fn read(bytes: Vec<u8>, source: &str, budget: &Budget) -> Result<Frame> {
     guarded(source, "Parquet", || {
         let bad = |e: ParquetError| format(source, format!("is not a Parquet file: {e}"));
         if !bytes.starts_with(b"PAR1") {
             return Err(format(source, "is not a Parquet file: it does not begin with PAR1"));
         }
-        let file = SerializedFileReader::new(Bytes::from(bytes)).map_err(bad)?;
+        let bytes = Bytes::from(bytes);
+        let file = SerializedFileReader::new(bytes.clone()).map_err(bad)?;
+        parquet_limits::check(&bytes, file.metadata(), source, budget)?;
         let schema = file.metadata().file_metadata().schema_descr();
         let fields = fields(schema);
         let names = schema.root_schema().get_fields().iter().map(|field| field.name().to_string()).collect();
-        let rows = usize::try_from(file.metadata().file_metadata().num_rows()).unwrap_or(0);
-        let mut collector = Collector::new(source, names, is_single(&fields, schema), rows)?;
+        let mut collector = Collector::new(source, names, is_single(&fields, schema), budget)?;
+        // Without a column that is read, the number of rows would be a mere claim.
+        if fields.iter().all(|field| field.stored.is_none()) {
+            return Err(format(source, "every column holds lists, maps or structs; there are no numbers"));
+        }
         for group in 0..file.num_row_groups() {
             let group = file.get_row_group(group).map_err(bad)?;
             let mut columns = Vec::with_capacity(fields.len());
@@ -68,7 +76,7 @@ pub(crate) fn read(bytes: Vec<u8>, source: &str) -> Result<Frame> {
             let mut left = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
             while left > 0 {
                 let rows = left.min(BATCH);
-                collector.begin(rows);
+                collector.begin(rows)?;
                 for (column, (field, reader)) in fields.iter().zip(&mut columns).enumerate() {
                     let found = match reader {
                         Some(reader) => {
@@ -83,7 +91,7 @@ pub(crate) fn read(bytes: Vec<u8>, source: &str) -> Result<Frame> {
                         return Err(format(source, "is not a Parquet file: a column has too few rows"));
                     }
                 }
-                collector.end(rows);
+                collector.end(rows)?;
                 left -= rows;
             }
         }

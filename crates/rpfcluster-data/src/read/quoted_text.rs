@@ -6,9 +6,10 @@ use super::sniff::Delimiter;
 use super::text::{Dialect, Parsed};
 use crate::error::{DataError, Place, Result, format};
 use crate::frame::{Lines, TextColumn};
+use crate::memory::Budget;
 
 /// Parses the rows of a text that contains quotes.
-pub(crate) fn parse(body: &[u8], source: &str, layout: &Dialect) -> Result<Parsed> {
+pub(crate) fn parse(body: &[u8], source: &str, layout: &Dialect, budget: &Budget) -> Result<Parsed> {
     let width = layout.names.len();
     let delimiter = match layout.delimiter {
         Delimiter::Byte(b) => b,
@@ -42,12 +43,18 @@ pub(crate) fn parse(body: &[u8], source: &str, layout: &Dialect) -> Result<Parse
                 problem: crate::error::ragged(got, width),
             });
         }
+        if values.capacity() - values.len() < width {
+            let more = width.max(values.len() / 4);
+            budget.reserve(&mut values, more)?;
+        }
         for (column, bytes) in cells.enumerate() {
             values.push(match cell(bytes) {
                 Cell::Number(x) => x,
                 Cell::Missing => f64::NAN,
                 Cell::Text(t) => {
-                    text[column].get_or_insert_default().put(n, &String::from_utf8_lossy(t));
+                    budget.probe(2 * t.len())?;
+                    let column = text[column].get_or_insert_default();
+                    budget.spend(column.put(n, &String::from_utf8_lossy(t)))?;
                     f64::NAN
                 }
             });

@@ -3,11 +3,19 @@
 
 use std::path::Path;
 
-use super::{Format, ReadOptions, load, mtx, npy, npz, read_frame_bytes};
+use super::{Format, ReadOptions, load, mtx, name, npy, npz, parse_frame};
 use crate::error::{Result, format};
+use crate::memory::Budget;
 
 /// The largest number of points. A header alone must not cause an allocation of gigabytes.
 const MAX_POINTS: usize = 1 << 26;
+
+/// Points per entry that are believed. Fewer entries than points mean points without any similarity, which no method
+/// accepts.
+const POINTS_PER_ENTRY: usize = 64;
+
+/// Bytes of an entry in CSR form.
+const ENTRY: usize = size_of::<u32>() + size_of::<f64>();
 
 /// A square, symmetric, finite, non-negative matrix in CSR form, columns ascending, without zeros.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,29 +33,37 @@ pub struct Similarity {
 /// Reads a similarity matrix from a file, or from standard input when the path is `-`.
 pub fn read_similarity(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Similarity> {
     let path = path.as_ref();
-    let (source, bytes) = load(path)?;
+    let source = name(path);
+    let budget = Budget::new(&source, options.memory);
+    let bytes = load(path, &budget)?;
     let options = ReadOptions { format: options.format.or_else(|| Format::from_path(path)), ..*options };
-    read_similarity_bytes(bytes, &source, &options)
+    parse(bytes, &source, &options, &budget)
 }
 
 /// Reads a similarity matrix from bytes that are not gzipped; `source` is their name in messages.
 pub fn read_similarity_bytes(bytes: Vec<u8>, source: &str, options: &ReadOptions) -> Result<Similarity> {
+    let budget = Budget::new(source, options.memory);
+    budget.spend(bytes.len())?;
+    parse(bytes, source, options, &budget)
+}
+
+fn parse(bytes: Vec<u8>, source: &str, options: &ReadOptions, budget: &Budget) -> Result<Similarity> {
     match options.format.unwrap_or_else(|| Format::from_bytes(&bytes)) {
-        Format::Npz => npz::read(&bytes, source),
-        Format::Mtx => mtx::read(&bytes, source),
+        Format::Npz => npz::read(&bytes, source, budget),
+        Format::Mtx => mtx::read(&bytes, source, budget),
         Format::Npy => {
-            let (n, d, values) = npy::read(&bytes, source)?.matrix()?;
-            Similarity::from_dense(source, n, d, &values.to_f64())
+            let (n, d, values) = npy::read(&bytes, source)?.matrix(budget)?;
+            Similarity::from_dense(source, n, d, &values.to_f64(), budget)
         }
         Format::Text => {
             let options = ReadOptions { format: Some(Format::Text), ..*options };
-            let frame = read_frame_bytes(bytes, source, &options)?;
+            let frame = parse_frame(bytes, source, &options, budget)?;
             if let Some((row, text)) = (0..frame.width()).find_map(|c| frame.first_text(c)) {
                 let problem = format!("\"{}\" is not a number", crate::error::excerpt(text));
                 let column = (0..frame.width()).find(|c| frame.first_text(*c).is_some()).unwrap_or(0);
                 return Err(frame.cell_error(row, column, problem));
             }
-            Similarity::from_dense(source, frame.n(), frame.width(), &frame.values.to_f64())
+            Similarity::from_dense(source, frame.n(), frame.width(), &frame.values.to_f64(), budget)
         }
         Format::Parquet | Format::Arrow => {
             Err(format(source, "a similarity matrix is read from .csv, .npy, .npz or .mtx"))
@@ -57,8 +73,10 @@ pub fn read_similarity_bytes(bytes: Vec<u8>, source: &str, options: &ReadOptions
 
 impl Similarity {
     /// From all n x n numbers.
-    fn from_dense(source: &str, n: usize, d: usize, values: &[f64]) -> Result<Similarity> {
+    fn from_dense(source: &str, n: usize, d: usize, values: &[f64], budget: &Budget) -> Result<Similarity> {
         check_square(source, n, d)?;
+        let entries = values.iter().filter(|s| **s != 0.0).count();
+        budget.spend_items(entries, ENTRY)?;
         let (mut indptr, mut indices, mut data) = (vec![0], Vec::new(), Vec::new());
         for row in values.chunks_exact(d) {
             for (j, &s) in row.iter().enumerate().filter(|(_, s)| **s != 0.0) {
@@ -76,8 +94,18 @@ impl Similarity {
         rows: usize,
         columns: usize,
         mut triplets: Vec<(usize, usize, f64)>,
+        budget: &Budget,
     ) -> Result<Similarity> {
         check_square(source, rows, columns)?;
+        // The number of points is a claim of the file; the entries are there.
+        if rows / POINTS_PER_ENTRY > triplets.len() {
+            let problem =
+                format!("claims {rows} points, but has {} entries; every point needs some", triplets.len());
+            return Err(format(source, problem));
+        }
+        // A stable sort takes half of the triplets again.
+        budget.spend_items(triplets.len(), ENTRY + size_of::<(usize, usize, f64)>() / 2)?;
+        budget.spend_items(rows, size_of::<usize>())?;
         if let Some((i, j, _)) = triplets.iter().find(|(i, j, _)| *i >= rows || *j >= columns) {
             let problem = format!("entry {}, {} lies outside {rows} x {columns}", i + 1, j + 1);
             return Err(format(source, problem));

@@ -15,6 +15,9 @@ pub(crate) enum Delimiter {
 /// Records examined: enough to outvote a few odd ones, at no noticeable cost.
 const SAMPLE: usize = 64;
 
+/// Bytes examined, at least two records: records of a million cells are not read 64 times.
+const SAMPLE_BYTES: usize = 1 << 20;
+
 /// The candidate that splits the most lines into the same number of cells, more than one. A tie goes to the rarer
 /// character: a semicolon file may contain decimal commas, any file may contain blanks.
 pub(crate) fn delimiter(sample: &[&[u8]]) -> Delimiter {
@@ -22,7 +25,7 @@ pub(crate) fn delimiter(sample: &[&[u8]]) -> Delimiter {
         [Delimiter::Byte(b'\t'), Delimiter::Byte(b';'), Delimiter::Byte(b','), Delimiter::Blanks];
     let mut best = (0, Delimiter::Byte(b','));
     for candidate in candidates {
-        let mut counts: Vec<usize> = sample.iter().map(|line| cells(line, candidate).len()).collect();
+        let mut counts: Vec<usize> = sample.iter().map(|line| cells(line, candidate).count()).collect();
         counts.sort_unstable();
         let agreeing =
             counts.chunk_by(|a, b| a == b).filter(|same| same[0] > 1).map(<[usize]>::len).max().unwrap_or(0);
@@ -35,11 +38,11 @@ pub(crate) fn delimiter(sample: &[&[u8]]) -> Delimiter {
 }
 
 /// A record's cells, quotes respected but not removed. A quote opens at the start of a cell only, as in the csv crate.
-pub(crate) fn cells(record: &[u8], delimiter: Delimiter) -> Vec<&[u8]> {
+pub(crate) fn cells(record: &[u8], delimiter: Delimiter) -> impl Iterator<Item = &[u8]> {
     let record = record.strip_suffix(b"\r").unwrap_or(record);
     let mut quoted = false;
     let mut before = None;
-    let mut split = |b: &u8| {
+    let split = move |b: &u8| {
         let separates = match delimiter {
             Delimiter::Byte(d) => *b == d,
             Delimiter::Blanks => *b == b' ' || *b == b'\t',
@@ -50,10 +53,13 @@ pub(crate) fn cells(record: &[u8], delimiter: Delimiter) -> Vec<&[u8]> {
         before = Some(*b);
         separates && !quoted
     };
-    match delimiter {
-        Delimiter::Byte(_) => record.split(&mut split).collect(),
-        Delimiter::Blanks => record.split(&mut split).filter(|cell| !cell.is_empty()).collect(),
-    }
+    record.split(split).filter(move |cell| delimiter != Delimiter::Blanks || !cell.is_empty())
+}
+
+/// A cell without its quotes.
+pub(crate) fn unquoted(cell: &[u8]) -> &[u8] {
+    let cell = cell.trim_ascii();
+    cell.strip_prefix(b"\"").and_then(|c| c.strip_suffix(b"\"")).unwrap_or(cell)
 }
 
 /// Length of the first record, its line end included; a line end inside quotes does not end it.
@@ -79,7 +85,10 @@ fn opens(before: Option<u8>) -> bool {
 pub(crate) fn sample(body: &[u8]) -> Vec<&[u8]> {
     let mut sample = Vec::new();
     let mut rest = body;
-    while !rest.is_empty() && sample.len() < SAMPLE {
+    let enough = |sample: &Vec<&[u8]>, rest: &[u8]| {
+        sample.len() >= SAMPLE || (sample.len() >= 2 && body.len() - rest.len() >= SAMPLE_BYTES)
+    };
+    while !rest.is_empty() && !enough(&sample, rest) {
         let (record, tail) = rest.split_at(record_len(rest));
         rest = tail;
         if !record.trim_ascii().is_empty() {
@@ -91,9 +100,9 @@ pub(crate) fn sample(body: &[u8]) -> Vec<&[u8]> {
 
 /// A header is a first line with text over a column of numbers; a line of text with one cell fewer than every line
 /// below (R does not name the row names); or, alone in the file, a line without a number.
-pub(crate) fn has_header(first: &[String], rest: &[Vec<String>]) -> bool {
-    let is_text = |s: &String| matches!(cell(s.as_bytes()), Cell::Text(_));
-    let is_number = |s: &String| matches!(cell(s.as_bytes()), Cell::Number(_));
+pub(crate) fn has_header(first: &[&[u8]], rest: &[Vec<&[u8]>]) -> bool {
+    let is_text = |s: &&[u8]| matches!(cell(s), Cell::Text(_));
+    let is_number = |s: &&[u8]| matches!(cell(s), Cell::Number(_));
     if rest.is_empty() {
         return !first.iter().any(is_number);
     }
@@ -127,9 +136,9 @@ mod tests {
 
     #[test]
     fn header_is_text_above_numbers() {
-        let rows = |text: &str| -> Vec<Vec<String>> {
-            text.lines().map(|l| l.split(',').map(String::from).collect()).collect()
-        };
+        fn rows(text: &str) -> Vec<Vec<&[u8]>> {
+            text.lines().map(|l| l.split(',').map(str::as_bytes).collect()).collect()
+        }
         for (text, expected) in [
             ("a,b\n1,2", true),
             ("1,2\n3,4", false),

@@ -10,10 +10,17 @@ use super::sniff::{self, Delimiter};
 use super::{MAX_WIDTH, quoted_text};
 use crate::error::{DataError, Place, Result, format};
 use crate::frame::{Frame, Lines, TextColumn, numbered_names};
+use crate::memory::Budget;
 use crate::table::Values;
 
 /// Bytes of text per task.
 const CHUNK: usize = 1 << 20;
+
+/// Bytes of a column besides its cells: its name and the head of its text.
+const COLUMN: usize = size_of::<String>() + 16 + size_of::<Option<TextColumn>>();
+
+/// Bytes of text cells that a task may hold before it reports them to the budget, which all tasks share.
+const UNREPORTED: usize = 1 << 16;
 
 /// The layout of a text file, detected before its rows are read.
 pub(crate) struct Dialect {
@@ -29,13 +36,19 @@ pub(crate) struct Dialect {
 }
 
 /// Reads a table of text.
-pub(crate) fn read(mut bytes: Vec<u8>, source: &str, header: Option<bool>) -> Result<Frame> {
+pub(crate) fn read(
+    mut bytes: Vec<u8>,
+    source: &str,
+    header: Option<bool>,
+    budget: &Budget,
+) -> Result<Frame> {
     let layout = layout(&mut bytes, source, header)?;
+    budget.spend_items(layout.names.len(), COLUMN)?;
     let body = &bytes[layout.start..];
     let parsed = if memchr::memchr(b'"', body).is_some() {
-        quoted_text::parse(body, source, &layout)?
+        quoted_text::parse(body, source, &layout, budget)?
     } else {
-        parse(body, source, &layout)?
+        parse(body, source, &layout, budget)?
     };
     if parsed.n == 0 {
         return Err(format(source, "there is a header but no row of data"));
@@ -91,16 +104,17 @@ pub(crate) fn layout(bytes: &mut [u8], source: &str, header: Option<bool>) -> Re
     }
     let sample = sniff::sample(body);
     let delimiter = sniff::delimiter(&sample);
-    let rows: Vec<Vec<String>> =
-        sample.iter().map(|line| sniff::cells(line, delimiter).into_iter().map(unquote).collect()).collect();
+    let wide = sample.iter().map(|line| sniff::cells(line, delimiter).count()).find(|width| *width > MAX_WIDTH);
+    if let Some(width) = wide {
+        return Err(format(source, format!("{width} columns are more than the limit of {MAX_WIDTH}")));
+    }
+    let rows: Vec<Vec<&[u8]>> =
+        sample.iter().map(|line| sniff::cells(line, delimiter).map(sniff::unquoted).collect()).collect();
     let Some((first, rest)) = rows.split_first() else {
         return Err(format(source, "the file is empty"));
     };
     let has_header = header.unwrap_or_else(|| sniff::has_header(first, rest));
     let width = if has_header { rest.first().map_or(first.len(), Vec::len) } else { first.len() };
-    if width > MAX_WIDTH {
-        return Err(format(source, format!("{width} columns are more than the limit of {MAX_WIDTH}")));
-    }
     let header_start = start;
     if !has_header {
         return Ok(Dialect {
@@ -112,7 +126,7 @@ pub(crate) fn layout(bytes: &mut [u8], source: &str, header: Option<bool>) -> Re
             header_start,
         });
     }
-    let mut names = first.clone();
+    let mut names: Vec<String> = first.iter().map(|name| text_of(name)).collect();
     if names.len() + 1 == width {
         names.insert(0, "row".to_string());
     }
@@ -131,11 +145,9 @@ fn first_line(bytes: &[u8]) -> Option<&[u8]> {
     (!bytes.is_empty()).then(|| &bytes[..memchr::memchr(b'\n', bytes).unwrap_or(bytes.len())])
 }
 
-/// A cell without its quotes, as text.
-fn unquote(cell: &[u8]) -> String {
-    let cell = cell.trim_ascii();
-    let inner = cell.strip_prefix(b"\"").and_then(|c| c.strip_suffix(b"\"")).unwrap_or(cell);
-    String::from_utf8_lossy(inner).replace("\"\"", "\"")
+/// The text between the quotes of a cell.
+fn text_of(cell: &[u8]) -> String {
+    String::from_utf8_lossy(cell).replace("\"\"", "\"")
 }
 
 /// The result of the first pass over a chunk: rows, lines, and the positions of blank lines.
@@ -145,12 +157,13 @@ struct Count {
     gaps: Vec<(usize, usize)>,
 }
 
-fn parse(body: &[u8], source: &str, layout: &Dialect) -> Result<Parsed> {
+fn parse(body: &[u8], source: &str, layout: &Dialect, budget: &Budget) -> Result<Parsed> {
     let width = layout.names.len();
-    let chunks = chunks(body);
+    let chunks = chunks(body, width);
     let counts: Vec<Count> = chunks.par_iter().map(|chunk| count(chunk, layout.delimiter)).collect();
     let n: usize = counts.iter().map(|c| c.rows).sum();
     let mut lines = Lines { first: layout.first_line, gaps: Vec::new() };
+    budget.spend_items(counts.iter().map(|c| c.gaps.len()).sum(), 2 * size_of::<(usize, usize)>())?;
     let mut starts = Vec::with_capacity(chunks.len());
     let (mut rows_before, mut lines_before) = (0, 0);
     for count in &counts {
@@ -172,12 +185,14 @@ fn parse(body: &[u8], source: &str, layout: &Dialect) -> Result<Parsed> {
     // allocated.
     if n.checked_mul(width).is_none_or(|cells| cells > body.len() + 1) {
         let rows = body.split(|b| *b == b'\n').filter(|line| !is_blank(line, layout.delimiter));
-        let mut counted = rows.map(|line| sniff::cells(line, layout.delimiter).len()).enumerate();
+        let mut counted = rows.map(|line| sniff::cells(line, layout.delimiter).count()).enumerate();
         if let Some((row, got)) = counted.find(|(_, got)| *got != width) {
             return Err(ragged(row, got));
         }
     }
-    let mut values = vec![f64::NAN; n * width];
+    let mut values = Vec::new();
+    budget.reserve(&mut values, n * width)?;
+    values.resize(n * width, f64::NAN);
     let mut slices = Vec::with_capacity(chunks.len());
     let mut left = values.as_mut_slice();
     for count in &counts {
@@ -189,30 +204,37 @@ fn parse(body: &[u8], source: &str, layout: &Dialect) -> Result<Parsed> {
         .par_iter()
         .zip(slices)
         .map(|(chunk, out)| match layout.delimiter {
-            Delimiter::Byte(d) => parse_chunk(chunk, out, width, layout.delimiter, |b| b == d),
+            Delimiter::Byte(d) => parse_chunk(chunk, out, width, layout.delimiter, budget, |b| b == d),
             Delimiter::Blanks => {
-                parse_chunk(chunk, out, width, layout.delimiter, |b| b == b' ' || b == b'\t')
+                parse_chunk(chunk, out, width, layout.delimiter, budget, |b| b == b' ' || b == b'\t')
             }
         })
         .collect();
     let mut text: Vec<Option<TextColumn>> = vec![None; width];
     for (part, start) in parts.into_iter().zip(starts) {
-        let part = part.map_err(|(row, got)| ragged(start + row, got))?;
+        let (part, spent) = part.map_err(|stopped| match stopped {
+            Stopped::Ragged(row, got) => ragged(start + row, got),
+            Stopped::Memory(error) => error,
+        })?;
+        budget.probe(spent)?;
         for (column, part) in part.into_iter().enumerate() {
             if let Some(part) = part {
-                text[column].get_or_insert_default().append(start, &part);
+                budget.spend(text[column].get_or_insert_default().append(start, &part))?;
             }
         }
+        budget.release(spent);
     }
     Ok(Parsed { n, values, text, lines })
 }
 
-/// Splits the text at line ends into chunks of about [`CHUNK`] bytes.
-fn chunks(body: &[u8]) -> Vec<&[u8]> {
+/// Splits the text at line ends into chunks of about [`CHUNK`] bytes, or more when the table is wide: every chunk holds
+/// an entry per column for its text.
+fn chunks(body: &[u8], width: usize) -> Vec<&[u8]> {
+    let least = CHUNK.max(width.saturating_mul(size_of::<Option<TextColumn>>()));
     let mut chunks = Vec::new();
     let mut rest = body;
-    while rest.len() > CHUNK {
-        let end = memchr::memchr(b'\n', &rest[CHUNK..]).map_or(rest.len(), |i| CHUNK + i + 1);
+    while rest.len() > least {
+        let end = memchr::memchr(b'\n', &rest[least..]).map_or(rest.len(), |i| least + i + 1);
         let (head, tail) = rest.split_at(end);
         chunks.push(head);
         rest = tail;
@@ -234,7 +256,11 @@ fn count(chunk: &[u8], delimiter: Delimiter) -> Count {
     let ends = memchr::memchr_iter(b'\n', chunk).chain((!chunk.ends_with(b"\n")).then_some(chunk.len()));
     for end in ends {
         if is_blank(&chunk[start..end], delimiter) {
-            count.gaps.push((count.rows, count.lines + 1 - count.rows));
+            let skipped = count.lines + 1 - count.rows;
+            match count.gaps.last_mut() {
+                Some(last) if last.0 == count.rows => last.1 = skipped,
+                _ => count.gaps.push((count.rows, skipped)),
+            }
         } else {
             count.rows += 1;
         }
@@ -244,8 +270,16 @@ fn count(chunk: &[u8], delimiter: Delimiter) -> Count {
     count
 }
 
-/// The text cells of a chunk by column, or the first ragged row: (row within the chunk, its number of cells).
-type ChunkText = std::result::Result<Vec<Option<TextColumn>>, (usize, usize)>;
+/// The text cells of a chunk by column and their memory, or why there are none.
+type ChunkText = std::result::Result<(Vec<Option<TextColumn>>, usize), Stopped>;
+
+/// Why a chunk was not parsed to its end.
+enum Stopped {
+    /// A ragged row: its number within the chunk, and its number of cells.
+    Ragged(usize, usize),
+    /// The text takes too much memory.
+    Memory(DataError),
+}
 
 /// Parses a chunk into its part of the matrix.
 fn parse_chunk(
@@ -253,9 +287,12 @@ fn parse_chunk(
     out: &mut [f64],
     width: usize,
     delimiter: Delimiter,
+    budget: &Budget,
     separates: impl Fn(u8) -> bool + Copy,
 ) -> ChunkText {
     let mut text: Vec<Option<TextColumn>> = vec![None; width];
+    // Memory of the text cells, and the part of it that the budget knows.
+    let (mut taken, mut spent) = (0, 0);
     let mut rows = out.chunks_exact_mut(width);
     let mut row = 0;
     let mut start = 0;
@@ -284,7 +321,10 @@ fn parse_chunk(
             match (content, values.get_mut(column)) {
                 (Cell::Number(x), Some(slot)) => *slot = x,
                 (Cell::Text(t), Some(_)) => {
-                    text[column].get_or_insert_default().put(row, &String::from_utf8_lossy(t));
+                    if t.len() > UNREPORTED {
+                        budget.probe(2 * t.len()).map_err(Stopped::Memory)?;
+                    }
+                    taken += text[column].get_or_insert_default().put(row, &String::from_utf8_lossy(t));
                 }
                 _ => {}
             }
@@ -301,9 +341,14 @@ fn parse_chunk(
             }
         }
         if column != width {
-            return Err((row, column));
+            return Err(Stopped::Ragged(row, column));
+        }
+        if taken - spent > UNREPORTED {
+            budget.spend(taken - spent).map_err(Stopped::Memory)?;
+            spent = taken;
         }
         row += 1;
     }
-    Ok(text)
+    budget.spend(taken - spent).map_err(Stopped::Memory)?;
+    Ok((text, taken))
 }

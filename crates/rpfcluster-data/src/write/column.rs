@@ -8,7 +8,8 @@ use std::io::{Error, Result, Write};
 use std::path::Path;
 
 use crate::error::format;
-use crate::read::{Delimiter, Format, is_blank, layout, load, record_len};
+use crate::memory::Budget;
+use crate::read::{Delimiter, Format, is_blank, layout, load, name as name_of, record_len};
 
 /// Copies a text table and adds a column: `name` to the header, if there is one, and `value(row)` (row from 0) to
 /// every row; a row without a value gets an empty cell, or `NA` where blanks separate the cells. An error of `out` is
@@ -20,7 +21,8 @@ pub fn append_column(
     value: impl Fn(usize) -> Option<String>,
 ) -> Result<()> {
     let input = input.as_ref();
-    let (source, mut bytes) = load(input).map_err(Error::other)?;
+    let source = name_of(input);
+    let mut bytes = load(input, &Budget::new(&source, None)).map_err(Error::other)?;
     if Format::from_path(input).unwrap_or(Format::Text) != Format::Text {
         let problem = "a column can be added to text tables only; write the labels to a file of their own";
         return Err(Error::other(format(&source, problem)));

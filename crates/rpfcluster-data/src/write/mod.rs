@@ -1,7 +1,7 @@
 //! Writers for labels and numbers (CSV), a column appended to an input file, arrays (.npy) and CSR matrices (SciPy
 //! .npz, Matrix Market, Parquet).
 //!
-//! Each one writes to a [`Write`]; .npz also needs `Seek` and Parquet `Send`. [`to_file`] replaces a file atomically:
+//! Each one writes to a [`Write`](std::io::Write); .npz also needs `Seek` and Parquet `Send`. [`to_file`] replaces a file atomically:
 //! it writes a temporary file in the same folder and renames it.
 
 mod column;
@@ -11,8 +11,6 @@ mod text;
 #[cfg(feature = "parquet")]
 mod parquet;
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use rpfcluster::atomic_file;
@@ -28,12 +26,12 @@ pub use parquet::csr_parquet;
 
 /// Returns an error: this build does not write Parquet.
 #[cfg(not(feature = "parquet"))]
-pub fn csr_parquet(_: impl Write + Send, _: &Csr<'_>) -> std::io::Result<()> {
+pub fn csr_parquet(_: impl std::io::Write + Send, _: &Csr<'_>) -> std::io::Result<()> {
     Err(std::io::Error::other("this build does not write Parquet; build with the cargo feature `parquet`"))
 }
 
 /// What [`to_file`] hands to a writer: buffered, and seekable for the formats that need it.
-pub type Output<'a> = BufWriter<&'a mut File>;
+pub use atomic_file::Output;
 
 /// Writes a file atomically: to a temporary file in the same folder, renamed at the end. After an error an existing
 /// file is unchanged and no temporary file is left. Devices and pipes are written directly.
@@ -42,10 +40,5 @@ pub fn to_file(
     write: impl FnOnce(&mut Output<'_>) -> std::io::Result<()>,
 ) -> Result<()> {
     let path = path.as_ref();
-    let written = atomic_file::replace(path, |file| {
-        let mut output = BufWriter::with_capacity(1 << 18, file);
-        write(&mut output)?;
-        output.flush()
-    });
-    written.map_err(|e| file(path, &e))
+    atomic_file::replace(path, write).map_err(|e| file(path, &e))
 }

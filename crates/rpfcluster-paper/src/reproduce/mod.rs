@@ -23,11 +23,12 @@ mod results;
 mod tables;
 mod unit;
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use rpfcluster::atomic_file::{self, Staged, Target};
 use rpfcluster::observe::Observer;
 use rpfcluster_data::catalog::{Entry, Scaling, entries, find};
-use rpfcluster_data::write::to_file;
 use rpfcluster_report::figures::bars;
 
 use effort::Effort;
@@ -51,7 +52,10 @@ pub enum Error {
         /// The message of the operating system.
         problem: String,
     },
-    /// An unknown data set, or a file that cannot be written.
+    /// [`RunObserver::save`] failed; the sentence says why.
+    #[error("{0}")]
+    Output(String),
+    /// An unknown data set.
     #[error(transparent)]
     Data(#[from] rpfcluster_data::DataError),
     /// An error of the library, cancellation included.
@@ -78,11 +82,30 @@ pub struct Step<'a> {
     pub seconds_left: Option<f64>,
 }
 
-/// An observer that also receives the state of the run.
+/// An observer that also receives the state of the run and its files.
 pub trait RunObserver: Observer {
     /// Called before each unit and at the end.
     fn step(&self, step: &Step<'_>) {
         let _ = step;
+    }
+
+    /// Writes files that belong together: the result of a unit, or all tables, figures and pages. The default replaces
+    /// all of them or, after an error, none.
+    fn save(&self, files: &[(PathBuf, Vec<u8>)]) -> Result<()> {
+        let mut staged = Vec::with_capacity(files.len());
+        for (path, bytes) in files {
+            let stage = || match atomic_file::target(path)? {
+                Target::Stream(path) => {
+                    atomic_file::write_stream(&path, |out| out.write_all(bytes)).map(|()| None)
+                }
+                Target::File(target) => {
+                    let mut file = Staged::create(&target)?;
+                    file.write(|out| out.write_all(bytes)).map(|()| Some(file))
+                }
+            };
+            staged.extend(stage().map_err(|e| failed(path, &e))?);
+        }
+        atomic_file::commit(staged).map_err(|(path, e)| failed(&path, &e))
     }
 }
 
@@ -173,7 +196,7 @@ impl Reproduction {
                         }
                         Ok(table) => match unit.run(entry, table, &effort, &protocol, progress) {
                             Ok(run) => {
-                                write_json(&path, &run)?;
+                                progress.save(&[(path.clone(), json(&path, &run)?)])?;
                                 Ok(run)
                             }
                             Err(rpfcluster::Error::Cancelled) => {
@@ -192,7 +215,7 @@ impl Reproduction {
         }
         results.finish();
         progress.step(&clock.step("writing tables, figures and the report"));
-        self.write(&results)?;
+        progress.save(&self.files(&results)?)?;
         Ok(results)
     }
 
@@ -215,24 +238,32 @@ impl Reproduction {
         Ok(last.insert(table))
     }
 
-    /// Writes everything that is made from the results.
-    fn write(&self, results: &Results) -> Result<()> {
+    /// Everything that is made from the results.
+    fn files(&self, results: &Results) -> Result<Vec<(PathBuf, Vec<u8>)>> {
         let illustrations = Illustrations::make()?;
-        write_json(&self.out.join("results.json"), results)?;
-        for (name, text) in tables::all(results) {
-            write_text(&self.out.join(name), &text)?;
-        }
         let mut figures = vec![
             ("rho_c.svg", bars(&chart(results, Metric::RhoC))),
             ("rho_r.svg", bars(&chart(results, Metric::RhoR))),
         ];
         figures.extend(illustrations.figures());
-        for (name, text) in &figures {
-            write_text(&self.out.join(name), text)?;
+        let pages = [
+            ("paper-results.md", paper_results(results, Some(&illustrations))),
+            ("report.html", report::page(results, &illustrations, &figures)),
+        ];
+        let mut files = Vec::new();
+        for (name, bytes) in [
+            ("results.json", json(Path::new("results.json"), results)?),
+            ("examples.json", json(Path::new("examples.json"), &illustrations)?),
+        ] {
+            files.push((self.out.join(name), bytes));
         }
-        write_json(&self.out.join("examples.json"), &illustrations)?;
-        write_text(&self.out.join("paper-results.md"), &paper_results(results, Some(&illustrations)))?;
-        write_text(&self.out.join("report.html"), &report::page(results, &illustrations, &figures))
+        for (name, text) in tables::all(results) {
+            files.push((self.out.join(name), text.into_bytes()));
+        }
+        for (name, text) in figures.into_iter().chain(pages) {
+            files.push((self.out.join(name), text.into_bytes()));
+        }
+        Ok(files)
     }
 }
 
@@ -240,13 +271,9 @@ fn failed(path: &Path, problem: &std::io::Error) -> Error {
     Error::File { path: path.display().to_string(), problem: problem.to_string() }
 }
 
-fn write_text(path: &Path, text: &str) -> Result<()> {
-    Ok(to_file(path, |out| std::io::Write::write_all(out, text.as_bytes()))?)
-}
-
-fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<()> {
-    let mut text = serde_json::to_string_pretty(value)
+fn json(path: &Path, value: &impl serde::Serialize) -> Result<Vec<u8>> {
+    let mut text = serde_json::to_vec_pretty(value)
         .map_err(|e| Error::File { path: path.display().to_string(), problem: e.to_string() })?;
-    text.push('\n');
-    write_text(path, &text)
+    text.push(b'\n');
+    Ok(text)
 }

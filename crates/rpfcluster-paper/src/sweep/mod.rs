@@ -237,13 +237,15 @@ impl Sweep {
             let base = SparseAffinity::paper(&kernel, self.beta2[0], self.diagonal, observer)?;
             drop(kernel);
             let starts: Vec<usize> = (0..self.beta2.len()).step_by(CHAIN).collect();
-            let chains: Result<Vec<Vec<Solved>>> = starts
-                .par_iter()
-                .map(|first| {
-                    let end = (first + CHAIN).min(self.beta2.len());
-                    BandwidthPath::new(self, base.clone(), number, observer).solve_range(*first, end)
-                })
-                .collect();
+            let path = |base, first: usize| {
+                let end = (first + CHAIN).min(self.beta2.len());
+                BandwidthPath::new(self, base, number, observer).solve_range(first, end)
+            };
+            // A copy of the pairs takes up to a second, in which nothing checks for cancellation.
+            let chains: Result<Vec<Vec<Solved>>> = match starts[..] {
+                [first] => path(base, first).map(|chain| vec![chain]),
+                _ => starts.par_iter().map(|first| path(base.clone(), *first)).collect(),
+            };
             solved.extend(chains?.into_iter().flatten());
         }
         Ok(solved)

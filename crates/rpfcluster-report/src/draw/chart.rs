@@ -82,12 +82,11 @@ impl Chart {
         let mut svg = format!(
             "<svg{namespace} viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
              height=\"{height:.0}\" role=\"img\" aria-label=\"{words}\" font-family=\"system-ui, 'DejaVu Sans', \
-             sans-serif\" font-size=\"13\" style=\"fill:{}\">\n<title>{words}</title>\n",
+             sans-serif\" font-size=\"13\" fill=\"{}\">\n<title>{words}</title>\n",
             ink.text
         );
         if let Some(ground) = ink.ground {
-            let _ =
-                writeln!(svg, "<rect width=\"{width:.0}\" height=\"{height:.0}\" style=\"fill:{ground}\"/>");
+            let _ = writeln!(svg, "<rect width=\"{width:.0}\" height=\"{height:.0}\" fill=\"{ground}\"/>");
         }
         Chart { ink, area, below: 0.0, svg }
     }
@@ -133,7 +132,7 @@ impl Chart {
         let line = self.ink.text;
         let _ = writeln!(
             self.svg,
-            "<path d=\"M{left:.1} {top:.1}v{height:.1}h{width:.1}\" style=\"fill:none;stroke:{line};stroke-opacity:.6\"/>"
+            "<path d=\"M{left:.1} {top:.1}v{height:.1}h{width:.1}\" fill=\"none\" stroke=\"{line}\" stroke-opacity=\".6\"/>"
         );
     }
 
@@ -157,7 +156,7 @@ impl Chart {
             let y = self.y(*share);
             let _ = writeln!(
                 self.svg,
-                "<path d=\"M{left:.1} {y:.1}h{width:.1}\" style=\"fill:none;stroke:{}\"/>",
+                "<path d=\"M{left:.1} {y:.1}h{width:.1}\" fill=\"none\" stroke=\"{}\"/>",
                 self.ink.line
             );
             self.text(left - TICK, y + 4.5, "end", words);
@@ -181,7 +180,7 @@ impl Chart {
             let share = (step as f64 + 0.5) / STEPS as f64;
             let _ = writeln!(
                 self.svg,
-                "<rect x=\"{x:.1}\" y=\"{:.2}\" width=\"16\" height=\"{:.2}\" style=\"fill:{}\"/>",
+                "<rect x=\"{x:.1}\" y=\"{:.2}\" width=\"16\" height=\"{:.2}\" fill=\"{}\"/>",
                 top + tall * (1.0 - (step + 1) as f64 / STEPS as f64),
                 // Slightly taller than its part, which avoids visible seams.
                 tall / STEPS as f64 + 0.4,

@@ -5,6 +5,8 @@ mod chart;
 
 pub use chart::{Chart, Ink, room_left};
 
+use rpfcluster::printable::is_hidden;
+
 use crate::error::{Error, Result};
 
 /// Cluster colours: distinguishable with colour blindness, readable on white and on black (after Okabe and Ito 2008).
@@ -88,7 +90,8 @@ pub fn base64(bytes: &[u8]) -> String {
     text
 }
 
-/// Text escaped for XML text and attributes. Line breaks and tabs become blanks, characters that XML forbids U+FFFD.
+/// Text escaped for XML text and attributes. Line breaks and tabs become blanks; other control and format characters,
+/// some of which XML forbids, are shown as `\u{…}`.
 pub fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
@@ -99,8 +102,7 @@ pub fn escaped(text: &str) -> String {
             '"' => safe.push_str("&quot;"),
             '\'' => safe.push_str("&#39;"),
             '\n' | '\t' | '\r' => safe.push(' '),
-            '\u{fffe}' | '\u{ffff}' => safe.push('\u{fffd}'),
-            c if c.is_control() => safe.push('\u{fffd}'),
+            c if is_hidden(c) => safe.extend(c.escape_default()),
             c => safe.push(c),
         }
     }
@@ -241,6 +243,6 @@ mod tests {
 
     #[test]
     fn markup_and_control_characters_are_escaped() {
-        assert_eq!(escaped("<a href='x'>\u{0}\n"), "&lt;a href=&#39;x&#39;&gt;\u{fffd} ");
+        assert_eq!(escaped("<a href='x'>\u{0}\n"), "&lt;a href=&#39;x&#39;&gt;\\u{0} ");
     }
 }

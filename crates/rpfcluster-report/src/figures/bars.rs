@@ -81,7 +81,7 @@ pub fn bars(chart: &BarChart) -> String {
             let Some(value) = value else { continue };
             let (side, tip) = (start + at as f64 * bar, y(&frame, value.value));
             let mut piece = format!(
-                "<rect x=\"{side:.1}\" y=\"{tip:.1}\" width=\"{:.1}\" height=\"{:.1}\" style=\"fill:{colour}\"><title>{}, {}: {} ± {}</title></rect>",
+                "<rect x=\"{side:.1}\" y=\"{tip:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"{colour}\"><title>{}, {}: {} ± {}</title></rect>",
                 bar - 1.0,
                 frame.y(0.0) - tip,
                 escaped(&one.name),
@@ -93,7 +93,7 @@ pub fn bars(chart: &BarChart) -> String {
                 let middle = side + (bar - 1.0) / 2.0;
                 let (from, to) =
                     (y(&frame, value.value + value.spread), y(&frame, value.value - value.spread));
-                let _ = write!(piece, "<path d=\"M{middle:.1} {from:.1}V{to:.1}\" style=\"stroke:#000\"/>");
+                let _ = write!(piece, "<path d=\"M{middle:.1} {from:.1}V{to:.1}\" stroke=\"#000\"/>");
             }
             frame.add(&piece);
         }
@@ -152,7 +152,7 @@ fn wrapped(name: &str, width: f64) -> Vec<String> {
 
 fn dashes(x: f64, y: f64, length: f64) -> String {
     format!(
-        "<path d=\"M{x:.1} {y:.1}h{length:.1}\" style=\"fill:none;stroke:#d55e00;stroke-width:2;stroke-dasharray:4 2\"/>"
+        "<path d=\"M{x:.1} {y:.1}h{length:.1}\" fill=\"none\" stroke=\"#d55e00\" stroke-width=\"2\" stroke-dasharray=\"4 2\"/>"
     )
 }
 
@@ -162,7 +162,7 @@ fn legend_of(frame: &mut Chart, chart: &BarChart) {
         let mut x = left;
         for (name, colour) in &chart.series {
             frame.add(&format!(
-                "<rect x=\"{x:.1}\" y=\"{:.1}\" width=\"12\" height=\"12\" style=\"fill:{colour}\"/>",
+                "<rect x=\"{x:.1}\" y=\"{:.1}\" width=\"12\" height=\"12\" fill=\"{colour}\"/>",
                 y - 4.0
             ));
             frame.text(x + 17.0, y + 6.5, "start", name);

@@ -46,8 +46,7 @@ pub fn eigen(spectrum: &Spectrum, ink: Ink, title: Option<&str>) -> String {
             (middle + 8.0, "start", center.min(to - 10.0))
         };
         let piece = format!(
-            "<g class=\"gap\" style=\"fill:{mark}\"><path d=\"M{middle:.1} {from:.1}V{:.1}\" style=\"stroke:{mark};\
-             stroke-width:3\"/><text x=\"{beside:.1}\" y=\"{line:.1}\" text-anchor=\"{anchor}\">{}</text></g>",
+            "<g class=\"gap\" fill=\"{mark}\"><path d=\"M{middle:.1} {from:.1}V{:.1}\" stroke=\"{mark}\" stroke-width=\"3\"/><text x=\"{beside:.1}\" y=\"{line:.1}\" text-anchor=\"{anchor}\">{}</text></g>",
             to.max(from + 1.0),
             gap_in_words(last - next)
         );
@@ -61,8 +60,7 @@ pub fn eigen(spectrum: &Spectrum, ink: Ink, title: Option<&str>) -> String {
         let mut dot = String::new();
         let _ = write!(
             dot,
-            "<circle data-at=\"{at}\" data-value=\"{value:.12}\" cx=\"{cx:.1}\" cy=\"{cy:.1}\" r=\"5\" style=\"fill:{fill};stroke:{stroke};\
-             stroke-width:1.5\"><title>eigenvalue {}: {value:.8}</title></circle>",
+            "<circle data-at=\"{at}\" data-value=\"{value:.12}\" cx=\"{cx:.1}\" cy=\"{cy:.1}\" r=\"5\" fill=\"{fill}\" stroke=\"{stroke}\" stroke-width=\"1.5\"><title>eigenvalue {}: {value:.8}</title></circle>",
             at + 1
         );
         chart.add(&dot);

@@ -43,7 +43,7 @@ pub fn embedding(cloud: &Cloud<'_>) -> String {
         _ => 2.0,
     };
     for (group, _) in cloud.names.iter().enumerate() {
-        let mut dots = format!("<g style=\"fill:{};fill-opacity:.85\">", colour(group));
+        let mut dots = format!("<g fill=\"{}\" fill-opacity=\".85\">", colour(group));
         for ((x, y), _) in cloud.points.iter().zip(cloud.codes).filter(|(_, code)| **code as usize == group) {
             let (px, py) = (chart.x((x - xs.0) / (xs.1 - xs.0)), chart.y((y - ys.0) / (ys.1 - ys.0)));
             let _ = write!(dots, "<circle cx=\"{px:.1}\" cy=\"{py:.1}\" r=\"{radius}\"/>");
@@ -53,7 +53,7 @@ pub fn embedding(cloud: &Cloud<'_>) -> String {
     }
     for (at, name) in cloud.names.iter().enumerate().take(NAMED) {
         let y = 56.0 + 22.0 * at as f64;
-        chart.add(&format!("<circle cx=\"640\" cy=\"{y}\" r=\"5\" style=\"fill:{}\"/>", colour(at)));
+        chart.add(&format!("<circle cx=\"640\" cy=\"{y}\" r=\"5\" fill=\"{}\"/>", colour(at)));
         let short: String = name.chars().take(18).collect();
         chart.text(652.0, y + 4.5, "start", &short);
     }

@@ -64,7 +64,7 @@ pub fn heat(panels: &[Panel<'_>], meaning: &[&str], root: bool) -> Result<String
         let cells = base64(&png(side, side, enlarged)?);
         chart.add(&format!(
             "<image x=\"{x:.1}\" y=\"{TOP}\" width=\"{SIDE}\" height=\"{SIDE}\" preserveAspectRatio=\"none\" \
-             style=\"image-rendering:pixelated\" href=\"data:image/png;base64,{cells}\"/>"
+             image-rendering=\"pixelated\" href=\"data:image/png;base64,{cells}\"/>"
         ));
         chart.add(&format!(
             "<text x=\"{:.1}\" y=\"26\" text-anchor=\"middle\" font-size=\"16\">{}</text>",
@@ -112,7 +112,7 @@ fn names_of(chart: &mut Chart, groups: &[Group], x: f64, n: usize) {
         }
         if from > 0.0 {
             chart.add(&format!(
-                "<path d=\"M{:.1} {TOP}v{SIDE}M{x:.1} {:.1}h{SIDE}\" style=\"fill:none;stroke:#fff;stroke-opacity:.6\"/>",
+                "<path d=\"M{:.1} {TOP}v{SIDE}M{x:.1} {:.1}h{SIDE}\" fill=\"none\" stroke=\"#fff\" stroke-opacity=\".6\"/>",
                 x + from,
                 TOP + from
             ));

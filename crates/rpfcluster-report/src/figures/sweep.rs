@@ -39,7 +39,7 @@ pub fn sweep(map: &SweepMap, ink: Ink, title: Option<&str>) -> String {
                 // Gaps between cells only where cells are wide enough.
                 let gap = if cell > 4.0 { 1.0 } else { 0.0 };
                 chart.add(&format!(
-                    "<rect x=\"{x:.2}\" y=\"{y:.1}\" width=\"{:.2}\" height=\"{:.1}\" style=\"fill:{}\"><title>{method}, beta1 {}, beta2 {}: {}</title></rect>",
+                    "<rect x=\"{x:.2}\" y=\"{y:.1}\" width=\"{:.2}\" height=\"{:.1}\" fill=\"{}\"><title>{method}, beta1 {}, beta2 {}: {}</title></rect>",
                     (cell - gap).max(0.4),
                     CELL - 1.0,
                     shade_hex((value - low) / (high - low)),
@@ -90,8 +90,8 @@ fn wrapped(words: &str) -> Vec<String> {
 /// A numbered ring, visible on dark and on light cells.
 fn ring(chart: &mut Chart, x: f64, y: f64, number: usize) {
     chart.add(&format!(
-        "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"9\" style=\"fill:#fff;stroke:#000;stroke-width:1.5\"/>\
-         <text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\" font-size=\"11\" style=\"fill:#000\">{}</text>",
+        "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"9\" fill=\"#fff\" stroke=\"#000\" stroke-width=\"1.5\"/>\
+         <text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\" font-size=\"11\" fill=\"#000\">{}</text>",
         y + 4.0,
         number + 1
     ));

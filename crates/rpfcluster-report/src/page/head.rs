@@ -127,7 +127,7 @@ fn chart(each: &[PartitionView]) -> String {
     for value in [0.0, 0.5, 1.0] {
         let _ = writeln!(
             svg,
-            "<path d=\"M{LEFT} {:.1}H{WIDTH}\" style=\"stroke:var(--line)\"/><text x=\"{:.1}\" y=\"{:.1}\" \
+            "<path d=\"M{LEFT} {:.1}H{WIDTH}\" stroke=\"var(--line)\"/><text x=\"{:.1}\" y=\"{:.1}\" \
              text-anchor=\"end\">{value}</text>",
             y(value),
             LEFT - 8.0,
@@ -138,7 +138,7 @@ fn chart(each: &[PartitionView]) -> String {
     if each.iter().any(|p| p.score.is_some()) {
         let _ = writeln!(
             svg,
-            "<rect x=\"{legend}\" y=\"4\" width=\"12\" height=\"12\" style=\"fill:var(--main)\"/><text x=\"{}\" y=\"15\">\
+            "<rect x=\"{legend}\" y=\"4\" width=\"12\" height=\"12\" fill=\"var(--main)\"/><text x=\"{}\" y=\"15\">\
              score</text>",
             legend + 18.0
         );
@@ -146,7 +146,7 @@ fn chart(each: &[PartitionView]) -> String {
     }
     let _ = writeln!(
         svg,
-        "<circle cx=\"{}\" cy=\"10\" r=\"5\" style=\"fill:var(--mark)\"/><text x=\"{}\" y=\"15\">mean silhouette</text>",
+        "<circle cx=\"{}\" cy=\"10\" r=\"5\" fill=\"var(--mark)\"/><text x=\"{}\" y=\"15\">mean silhouette</text>",
         legend + 6.0,
         legend + 18.0
     );
@@ -166,8 +166,7 @@ fn chart(each: &[PartitionView]) -> String {
         let _ = writeln!(
             svg,
             "<g data-k=\"{}\"{now}><rect x=\"{left:.1}\" y=\"{TOP}\" width=\"{step:.1}\" height=\"{:.1}\" \
-             fill=\"transparent\"/>{bar}<circle cx=\"{middle:.1}\" cy=\"{:.1}\" r=\"4.5\" style=\"fill:var(--mark);\
-             stroke:var(--ground)\"/><text x=\"{middle:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\
+             fill=\"transparent\"/>{bar}<circle cx=\"{middle:.1}\" cy=\"{:.1}\" r=\"4.5\" fill=\"var(--mark)\" stroke=\"var(--ground)\"/><text x=\"{middle:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\
              <title>{} clusters: {stable}mean silhouette {:.2}</title></g>",
             p.k,
             TALL + 24.0,

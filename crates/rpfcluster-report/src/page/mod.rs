@@ -1,5 +1,7 @@
 //! The report as a self-contained HTML page that opens from disk. Text from the data is escaped by [`escaped`]; the
-//! data of the script contains no `<`.
+//! data of the script contains no `<`. The page's content security policy names its one style sheet and its one script
+//! by their SHA-256 hashes and allows nothing else: no request, no other script, no event handler or style in an
+//! attribute, so that markup that got into the page could still do nothing.
 //!
 //! `head` renders the top, `tables` the tables, this file the frame, the pictures and the data of the script. The
 //! interactive pictures are canvases drawn by fewer than 600 lines of script. A plotting library would be ten times
@@ -8,9 +10,11 @@
 mod head;
 mod tables;
 
+use rpfcluster::printable::is_hidden;
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 
-use crate::draw::{Ink, colour, escaped};
+use crate::draw::{Ink, base64, colour, escaped};
 use crate::error::Result;
 use crate::figures;
 use crate::model::{DrawnPoints, Heat, Partitions, Report};
@@ -27,13 +31,17 @@ const SCRIPT: [&str; 5] = [
 /// Renders the page.
 pub fn html(report: &Report) -> Result<String> {
     let title = format!("Clusters of {}", report.source);
+    let style = format!("\n{STYLE}{}{}", tables::rules(report), scale_rules(report));
+    let script = format!("\n\"use strict\";\n(() => {{\n{}}})();\n", SCRIPT.concat());
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
-         script-src 'unsafe-inline'; img-src data:\">\n\
-         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src '{}'; script-src '{}'; \
+         base-uri 'none'; form-action 'none'\">\n\
+         <title>{title}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n\
          <header><h1>{title}</h1><button id=\"theme\" type=\"button\" hidden>Dark</button></header>\n",
+        source_hash(&style),
+        source_hash(&script),
         title = escaped(&title),
     );
     page += &head::head(report);
@@ -63,12 +71,15 @@ pub fn html(report: &Report) -> Result<String> {
     page += "<div id=\"selected\" role=\"status\" hidden><div id=\"selected-words\"></div>\
              <button id=\"clear\" type=\"button\">Clear</button></div>\n";
     page += &format!(
-        "</main>\n<script type=\"application/json\" id=\"data\">{}</script>\n<script>\n\"use strict\";\n(() => {{\n{}}})();\n\
-         </script>\n</body>\n</html>\n",
+        "</main>\n<script type=\"application/json\" id=\"data\">{}</script>\n<script>{script}</script>\n</body>\n</html>\n",
         data(report)?,
-        SCRIPT.concat()
     );
     Ok(page)
+}
+
+/// The name of an inline style sheet or script in a content security policy (CSP Level 3).
+fn source_hash(text: &str) -> String {
+    format!("sha256-{}", base64(&Sha256::digest(text.as_bytes())))
 }
 
 /// A section with a heading and a paragraph.
@@ -122,22 +133,32 @@ fn similarity(report: &Report) -> String {
          cell to select its clusters.</span>",
         escaped(&report.heat.meaning),
     );
-    let stops: Vec<String> = (0..=8).map(|i| crate::draw::shade_hex(f64::from(i) / 8.0)).collect();
-    // The diagonal is 1 or more.
-    let ticks: String = crate::draw::root_marks(report.heat.bright, f64::INFINITY)
-        .iter()
-        .map(|(words, share)| format!("<span style=\"left:{:.0}%\">{words}</span>", 100.0 * share))
-        .collect();
+    let ticks: String = marks(report).iter().map(|(words, _)| format!("<span>{words}</span>")).collect();
     let body = format!(
         "<div class=\"choices\">{}</div>\n<div class=\"plot\"><canvas id=\"heat\" role=\"img\" tabindex=\"0\" \
          aria-label=\"Similarity of every pair of rows as a heat map; arrow keys move from cell to cell, Enter selects \
          the cell's clusters\"></canvas><div id=\"heat-tip\" class=\"tip\" role=\"status\" hidden></div></div>\n\
-         <div class=\"scale\"><div class=\"ramp\" style=\"background:linear-gradient(to right,{})\"></div>\
+         <div class=\"scale\"><div class=\"ramp\"></div>\
          <div class=\"ticks\">{ticks}</div></div>\n{NEEDS_SCRIPT}",
         choice("order", "Rows by"),
-        stops.join(","),
     );
     section("similarity", "Similarity", &words, &body)
+}
+
+/// The labels of the colour scale and their shares of its width. The diagonal is 1 or more.
+fn marks(report: &Report) -> Vec<(String, f64)> {
+    crate::draw::root_marks(report.heat.bright, f64::INFINITY)
+}
+
+/// Style rules of the colour scale: its colours, and the place of each label.
+fn scale_rules(report: &Report) -> String {
+    let stops: Vec<String> = (0..=8).map(|i| crate::draw::shade_hex(f64::from(i) / 8.0)).collect();
+    let mut rules =
+        format!(".scale .ramp {{ background: linear-gradient(to right, {}); }}\n", stops.join(", "));
+    for (at, (_, share)) in marks(report).iter().enumerate() {
+        rules += &format!(".ticks span:nth-child({}) {{ left: {:.0}%; }}\n", at + 1, 100.0 * share);
+    }
+    rules
 }
 
 fn silhouette(report: &Report) -> String {
@@ -182,7 +203,7 @@ struct Data<'a> {
     colours: Vec<String>,
 }
 
-/// The data of the script. Without `<`, nothing in it can close the script element.
+/// The data of the script. Without `<`, nothing in it can close the script element; format characters are shown.
 fn data(report: &Report) -> Result<String> {
     let used =
         report.partitions.each.iter().flat_map(|p| &p.colours).map(|c| *c as usize + 1).max().unwrap_or(1);
@@ -190,5 +211,14 @@ fn data(report: &Report) -> Result<String> {
     let (points, heat, partitions) = (&report.points, &report.heat, &report.partitions);
     let data = Data { points, heat, partitions, n: report.rows, colours };
     let text = serde_json::to_string(&data)?;
-    Ok(text.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029"))
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '<' => safe.push_str("\\u003c"),
+            // A string of JSON that shows the character instead of containing it.
+            c if is_hidden(c) => safe.push_str(&format!("\\\\u{{{:x}}}", u32::from(c))),
+            c => safe.push(c),
+        }
+    }
+    Ok(safe)
 }

@@ -14,7 +14,22 @@ const SHOWN: usize = 100;
 const LISTED: usize = 12;
 
 fn dot(cluster: usize) -> String {
-    format!("<span class=\"dot\" style=\"background:{}\"></span>", colour(cluster))
+    format!("<span class=\"dot c{cluster}\"></span>")
+}
+
+/// Style rules of the clusters: `.c0` has the colour of cluster 0, a bar of that class the length of its share.
+pub fn rules(report: &Report) -> String {
+    let largest = report.clusters.iter().map(|c| c.share).fold(f64::MIN_POSITIVE, f64::max);
+    let mut rules = String::new();
+    for (at, cluster) in report.clusters.iter().enumerate() {
+        let width = 5.0 * cluster.share / largest;
+        let _ = writeln!(
+            rules,
+            ".c{at} {{ background: {}; }} .bar.c{at} {{ width: {width:.1}rem; }}",
+            colour(at)
+        );
+    }
+    rules
 }
 
 /// A button that selects a row in every picture; plain text for a row that is not drawn.
@@ -29,7 +44,6 @@ fn row_button(row: usize, point: Option<usize>) -> String {
 
 pub fn clusters(report: &Report) -> String {
     let marked = report.clusters.iter().any(|c| !c.marks.is_empty());
-    let largest = report.clusters.iter().map(|c| c.share).fold(f64::MIN_POSITIVE, f64::max);
     let mut table = String::from(
         "<div class=\"wide\"><table class=\"clusters\">\n<thead><tr><th>Cluster<th>Rows<th>Share<th>Typical row",
     );
@@ -39,13 +53,11 @@ pub fn clusters(report: &Report) -> String {
         let _ = write!(
             table,
             "<tr><td><button type=\"button\" class=\"link\" data-cluster=\"{at}\" aria-pressed=\"false\">{}{at}</button>\
-             <td class=\"n\">{}<td class=\"n\">{:.1}\u{a0}%<span class=\"bar\" style=\"width:{:.1}rem;background:{}\">\
+             <td class=\"n\">{}<td class=\"n\">{:.1}\u{a0}%<span class=\"bar c{at}\">\
              </span><td class=\"n\">{}",
             dot(at),
             cluster.size,
             100.0 * cluster.share,
-            5.0 * cluster.share / largest,
-            colour(at),
             row_button(cluster.medoid, cluster.medoid_point)
         );
         if marked {
@@ -108,7 +120,7 @@ fn spread(spread: &Spread, cluster: usize) -> String {
     };
     format!(
         "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" role=\"img\" aria-label=\"Values from \
-         {} to {}\"><path d=\"{}\" style=\"fill:var(--soft);opacity:.35\"/><path d=\"{}\" style=\"fill:{};opacity:.75\"/>\
+         {} to {}\"><path d=\"{}\" fill=\"var(--soft)\" opacity=\".35\"/><path d=\"{}\" fill=\"{}\" opacity=\".75\"/>\
          <title>from {} to {}</title></svg>",
         number(spread.range.0),
         number(spread.range.1),

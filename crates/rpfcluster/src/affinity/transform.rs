@@ -21,15 +21,15 @@ pub(crate) fn exponential(beta2: f64, trees: usize) -> Result<(f64, Vec<f64>)> {
     if !(beta2.is_finite() && beta2 > 0.0) {
         return Err(parameter("beta2", beta2, "above 0"));
     }
-    let constant = (-1.0 / beta2).exp();
+    let constant = libm::exp(-1.0 / beta2);
     // exp((s-1)/b) - exp(-1/b) = exp(-1/b) (exp(s/b) - 1), without cancellation for small s/b.
     let table = (0..=trees)
         .map(|count| {
             let s = count as f64 / trees as f64;
             if s / beta2 < 1.0 {
-                constant * (s / beta2).exp_m1()
+                constant * libm::expm1(s / beta2)
             } else {
-                ((s - 1.0) / beta2).exp() - constant
+                libm::exp((s - 1.0) / beta2) - constant
             }
         })
         .collect();
@@ -41,5 +41,5 @@ pub(crate) fn powers(power: f64, trees: usize) -> Result<Vec<f64>> {
     if !(power.is_finite() && power > 0.0 && power <= 1000.0) {
         return Err(parameter("power", power, "above 0 and at most 1000"));
     }
-    Ok((0..=trees).map(|count| (count as f64 / trees as f64).powf(power)).collect())
+    Ok((0..=trees).map(|count| libm::pow(count as f64 / trees as f64, power)).collect())
 }

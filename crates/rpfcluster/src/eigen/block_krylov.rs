@@ -197,13 +197,9 @@ impl BlockKrylov<'_> {
         for (i, row) in small.chunks_exact_mut(p).enumerate() {
             row.copy_from_slice(&self.t[i * self.stride..][..p]);
         }
-        let SymmetricEigen { mut values, vectors } = symmetric(small, p, self.observer)?;
-        let mut y = vec![0.0; p * keep];
-        for (row, from) in y.chunks_exact_mut(keep).zip(vectors.chunks_exact(p)) {
-            row.copy_from_slice(&from[..keep]);
-        }
+        let SymmetricEigen { mut values, vectors } = symmetric(&small, p, keep, self.observer)?;
         values.truncate(keep);
-        Ok((values, y))
+        Ok((values, vectors))
     }
 
     /// Rotates the basis to the Ritz vectors with coefficients `y`.
@@ -376,7 +372,7 @@ fn solve(
         let mut block = kept.len();
         s.compact(active.len(), &kept);
         let worst = residuals[..k].iter().fold(0.0f64, |most, r| most.max(*r));
-        let reduction = (worst / tolerance).ln() + MARGIN;
+        let reduction = libm::log(worst / tolerance) + MARGIN;
         let filter = ChebyshevFilter::new(&values, k, reliable, floor, reduction);
         reliable = width;
         // A narrow active block is expanded more often: the basis is filled in any case.

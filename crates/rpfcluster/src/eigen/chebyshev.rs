@@ -34,7 +34,7 @@ impl ChebyshevFilter {
         let cut = last_reliable
             .min(last_wanted - CLEARANCE * (1.0 - last_wanted))
             .clamp(floor + 0.05 * spectrum, 1.0 - 1e-9 * spectrum);
-        let growth = |value: f64| (1.0 + 2.0 * (value - cut).max(0.0) / (cut - floor)).acosh();
+        let growth = |value: f64| libm::acosh(1.0 + 2.0 * (value - cut).max(0.0) / (cut - floor));
         let gain = if (2.0 * GAIN..=4.0 * GAIN).contains(&reduction) { reduction / 2.0 } else { GAIN };
         let needed = gain / growth(last_wanted).max(1e-9);
         let allowed = MAX_GAIN / growth(1.0).max(1e-9);

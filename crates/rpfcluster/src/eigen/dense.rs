@@ -1,87 +1,37 @@
-//! Dense eigen-decomposition by faer: small affinities in full, and the projected problems of the iterative solvers.
+//! Dense eigen-decomposition: small affinities in full, and the projected problems of the iterative solvers.
 //!
-//! Exact up to rounding; O(n³) time on one thread, O(n²) memory.
+//! Exact up to rounding; O(n³) time, O(n²) memory.
 
-use std::sync::Arc;
-use std::sync::mpsc::{RecvTimeoutError, sync_channel};
-use std::time::Duration;
-
-use faer::{Mat, Side};
 use rayon::prelude::*;
 
 use super::Eigenpairs;
 use super::operator::NormalizedAffinity;
+use super::tridiagonal;
 use crate::error::{Error, Result};
 use crate::observe::{Observer, check};
 
-/// Rows above which a decomposition runs on a detached thread. Smaller ones end within a few [`POLL_INTERVAL`]s.
-const DETACHED_ROWS: usize = 400;
-/// Time between two checks for cancellation while a detached decomposition runs.
-const POLL_INTERVAL: Duration = Duration::from_millis(20);
-
-/// All eigenpairs of a symmetric matrix, the largest first; the vectors are the columns of a row-major n x n matrix.
+/// Eigenpairs of a symmetric matrix, the largest first.
 pub(crate) struct SymmetricEigen {
+    /// All eigenvalues.
     pub values: Vec<f64>,
+    /// The eigenvectors of the first `keep` of them: the columns of a row-major n x keep matrix.
     pub vectors: Vec<f64>,
 }
 
-/// The eigen-decomposition of a symmetric n x n matrix. faer cannot be interrupted: a large decomposition runs on a
-/// detached thread that owns its input and is abandoned on cancellation.
+/// The eigenvalues of a symmetric n x n matrix and its first `keep` eigenvectors.
 pub(crate) fn symmetric(
-    matrix: impl Into<Arc<Vec<f64>>>,
+    matrix: &[f64],
     n: usize,
+    keep: usize,
     observer: &dyn Observer,
 ) -> Result<SymmetricEigen> {
-    check(observer)?;
-    let matrix = matrix.into();
-    if n <= DETACHED_ROWS {
-        return decompose(&matrix, n);
-    }
-    let (send, receive) = sync_channel(1);
-    let input = matrix.clone();
-    let task = move || {
-        // Fails only when the receiver was dropped on cancellation.
-        let _ = send.send(decompose(&input, n));
-    };
-    if std::thread::Builder::new().name("rpf-dense".into()).spawn(task).is_err() {
-        return decompose(&matrix, n);
-    }
-    loop {
-        match receive.recv_timeout(POLL_INTERVAL) {
-            Ok(found) => return found,
-            Err(RecvTimeoutError::Timeout) => check(observer)?,
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(Error::Numerical {
-                    what: "dense eigen-decomposition",
-                    problem: format!("its thread ended early on a matrix of {n} rows"),
-                });
-            }
-        }
-    }
-}
-
-fn decompose(matrix: &[f64], n: usize) -> Result<SymmetricEigen> {
     if let Some(at) = matrix.iter().position(|v| !v.is_finite()) {
         return Err(Error::Numerical {
             what: "dense eigen-decomposition",
             problem: format!("entry {}, {} is {}", at / n + 1, at % n + 1, matrix[at]),
         });
     }
-    // The mean of both triangles is exactly symmetric.
-    let full = Mat::from_fn(n, n, |i, j| 0.5 * (matrix[i * n + j] + matrix[j * n + i]));
-    let evd = full.self_adjoint_eigen(Side::Lower).map_err(|e| Error::Numerical {
-        what: "dense eigen-decomposition",
-        problem: format!("{e:?} on a matrix of {n} rows"),
-    })?;
-    let ascending = evd.S().column_vector();
-    let values: Vec<f64> = (0..n).rev().map(|j| ascending[j]).collect();
-    let u = evd.U();
-    let mut vectors = vec![0.0; n * n];
-    for (i, row) in vectors.chunks_exact_mut(n).enumerate() {
-        for (j, v) in row.iter_mut().enumerate() {
-            *v = u[(i, n - 1 - j)];
-        }
-    }
+    let (values, vectors) = tridiagonal::eigenpairs(matrix, n, keep, observer)?;
     Ok(SymmetricEigen { values, vectors })
 }
 
@@ -92,13 +42,9 @@ pub(crate) fn largest(
     observer: &dyn Observer,
 ) -> Result<Eigenpairs> {
     let n = operator.n();
-    let matrix = Arc::new(operator.matrix(observer)?);
-    let SymmetricEigen { mut values, vectors: all } = symmetric(matrix.clone(), n, observer)?;
+    let matrix = operator.matrix(observer)?;
+    let SymmetricEigen { mut values, vectors } = symmetric(&matrix, n, m, observer)?;
     values.truncate(m);
-    let mut vectors = vec![0.0; n * m];
-    for (row, from) in vectors.chunks_exact_mut(m).zip(all.chunks_exact(n)) {
-        row.copy_from_slice(&from[..m]);
-    }
     // `N u - λ u` row by row; the squares of a column are added in row order.
     let mut residuals = vec![0.0; n * m];
     residuals.par_chunks_mut(m).zip(matrix.par_chunks(n)).enumerate().try_for_each(|(i, (out, line))| {

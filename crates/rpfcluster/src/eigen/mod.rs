@@ -1,6 +1,6 @@
 //! Spectral embedding: the largest eigenpairs of the normalised affinity `D^-1/2 A D^-1/2`.
 //!
-//! [`embed`] chooses a solver: dense (faer) for few points; a filtered block Krylov method for many, started by
+//! [`embed`] chooses a solver: dense for few points; a filtered block Krylov method for many, started by
 //! aggregation multigrid on a graph and by a sample of rows on the kernel; the Nyström approximation on request. Each
 //! connected component is solved on its own, since the spectrum of a disconnected graph is the union of the spectra of
 //! its components.
@@ -17,6 +17,7 @@ mod per_component;
 mod sampled_start;
 mod sign;
 mod tall_skinny;
+mod tridiagonal;
 
 pub(crate) use block_krylov::StartVectors;
 use block_krylov::{EigenRequest, InitialBlock};

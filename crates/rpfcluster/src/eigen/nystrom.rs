@@ -49,7 +49,8 @@ pub(super) fn largest(
         .filter(|(row, i)| landmarks.binary_search(i).is_err() && row.iter().all(|v| *v <= floor))
         .count();
 
-    let SymmetricEigen { values, vectors } = symmetric(landmark_rows(&c, &landmarks), width, observer)?;
+    let SymmetricEigen { values, vectors } =
+        symmetric(&landmark_rows(&c, &landmarks), width, width, observer)?;
     let landmark_degrees: Vec<f64> = landmarks.iter().map(|l| exact_degrees[*l as usize]).collect();
     let weights = solve(&values, &vectors, params.rank_cut, &landmark_degrees);
     let mut degrees: Vec<f64> = c
@@ -69,7 +70,8 @@ pub(super) fn largest(
         }
     });
     check(observer)?;
-    let SymmetricEigen { values, vectors } = symmetric(landmark_rows(&c, &landmarks), width, observer)?;
+    let SymmetricEigen { values, vectors } =
+        symmetric(&landmark_rows(&c, &landmarks), width, width, observer)?;
     let rank = values.iter().filter(|v| kept(**v, values[0], params.rank_cut)).count();
     if rank < m {
         return Err(Error::Numerical {
@@ -88,7 +90,7 @@ pub(super) fn largest(
     }
     let square = gram(Block::new(&c, width, width), Block::new(&c, width, width), observer)?;
     let projected = congruence(&square, width, &factor, rank, observer)?;
-    let SymmetricEigen { values: mut top, vectors: rotation } = symmetric(projected, rank, observer)?;
+    let SymmetricEigen { values: mut top, vectors: rotation } = symmetric(&projected, rank, rank, observer)?;
     top.truncate(m);
     // F U Λ^-1/2 maps the similarities of a row to its entries of the eigenvectors: width x m.
     let mut map = vec![0.0; width * m];

@@ -84,7 +84,7 @@ pub(crate) fn orthonormalise(
         let skew = (0..width * width)
             .filter(|at| at / width != at % width)
             .fold(0.0f64, |most, at| most.max(g[at].abs()));
-        let SymmetricEigen { values, vectors } = symmetric(g, width, observer)?;
+        let SymmetricEigen { values, vectors } = symmetric(&g, width, width, observer)?;
         let vanished: Vec<usize> = (0..width).filter(|j| values[*j] <= RANK_TOLERANCE * values[0]).collect();
         let mut m = vec![0.0; width * width];
         for i in 0..width {

@@ -77,7 +77,9 @@ impl LeafMatrix {
         observer: &dyn Observer,
     ) -> Result<Neighbors> {
         let n = order.len();
-        let (mut indices, mut counts) = (vec![NONE; n * k], vec![0u16; n * k]);
+        // Zeroed memory is mapped as it is written, between two checks; filled with `NONE`, which the chunks contain, it
+        // would be mapped at once, for 10^8 numbers in half a second.
+        let (mut indices, mut counts) = (vec![0u32; n * k], vec![0u16; n * k]);
         let mut order = order.iter();
         for chunk in chunks {
             check(observer)?;

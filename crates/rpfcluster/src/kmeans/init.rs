@@ -22,7 +22,7 @@ pub(crate) fn plus_plus(
 ) -> Result<Vec<f64>> {
     let (n, d) = (rows.n(), rows.d);
     let mut stream = Stream::new(seed, Purpose::KMeans, restart, 0);
-    let candidates = 2 + (k as f64).ln() as usize;
+    let candidates = 2 + libm::log(k as f64) as usize;
     let mut centers = Vec::with_capacity(k * d);
     centers.extend_from_slice(rows.row(stream.below(n as u64) as usize));
     let mut nearest = vec![f64::INFINITY; n];

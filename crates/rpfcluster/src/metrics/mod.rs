@@ -93,7 +93,7 @@ fn adjusted_rand(table: &Contingency) -> f64 {
 }
 
 fn entropy(sizes: &[u64], n: f64) -> f64 {
-    sizes.iter().filter(|s| **s > 0).map(|s| *s as f64 / n).map(|p| -p * p.ln()).sum()
+    sizes.iter().filter(|s| **s > 0).map(|s| *s as f64 / n).map(|p| -p * libm::log(p)).sum()
 }
 
 fn mutual_information(table: &Contingency) -> f64 {
@@ -109,7 +109,7 @@ fn mutual_information(table: &Contingency) -> f64 {
         .map(|(i, j, count)| {
             let c = *count as f64;
             let (r, s) = (table.row_sums()[*i as usize] as f64, table.column_sums()[*j as usize] as f64);
-            c / n * (c * n / (r * s)).ln()
+            c / n * libm::log(c * n / (r * s))
         })
         .sum();
     (shared / mean).clamp(0.0, 1.0)

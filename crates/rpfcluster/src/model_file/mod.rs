@@ -24,9 +24,6 @@ const HEADER: usize = 64;
 const ENTRY: usize = 32;
 /// Bytes read, or passed to a checksum, between two checks for cancellation: milliseconds even on a slow disk.
 const CHUNK: usize = 1 << 20;
-/// Bytes written between two syncs to disk: less than a second on a disk. A single sync at the end of a large model
-/// could not be cancelled.
-const SYNCED: usize = 1 << 26;
 
 /// A part of a section, borrowed from where it lives.
 #[derive(Debug, Clone, Copy)]
@@ -158,41 +155,11 @@ impl<'a> Sections<'a> {
             what: format!("writing {}", path.display()),
             problem: e.to_string(),
         };
-        let written = atomic_file::replace(path, |file| {
-            let disk = file.metadata()?.is_file();
-            let synced = Synced { file, since: 0, disk };
-            let mut out = std::io::BufWriter::with_capacity(CHUNK, synced);
-            self.write_checked(&mut out, observer)?;
-            let file = out.into_inner().map_err(|e| e.into_error())?.file;
-            if disk { file.sync_all() } else { Ok(()) }
-        });
+        let written = atomic_file::replace(path, |out| self.write_checked(out, observer));
         if written.is_err() {
             check(observer)?;
         }
         written.map_err(failed)
-    }
-}
-
-/// A file that is synced to disk as it grows; a device or a pipe is not.
-struct Synced<'a> {
-    file: &'a mut std::fs::File,
-    since: usize,
-    disk: bool,
-}
-
-impl Write for Synced<'_> {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        let written = self.file.write(bytes)?;
-        self.since += written;
-        if self.disk && self.since >= SYNCED {
-            self.since = 0;
-            self.file.sync_data()?;
-        }
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        self.file.flush()
     }
 }
 

@@ -108,6 +108,8 @@ pub struct Fitted {
     pub(crate) pca: Option<Arc<Pca>>,
     /// The ranges of the training columns; a model of an earlier version has none.
     pub(crate) extent: Option<Extent>,
+    /// The training rows that lie far outside the others.
+    pub(super) far: Vec<u32>,
     /// Computed by the first call of predict or transform.
     pub(super) tables: OnceLock<PredictTables>,
 }
@@ -138,6 +140,7 @@ impl Fitted {
             assessment,
             pca,
             extent,
+            far: Vec::new(),
             tables,
         }
     }
@@ -269,9 +272,10 @@ impl Fitted {
     }
 
     /// What a user should know about the fit, one sentence each: eigenvectors that did not converge, rows that no
-    /// landmark covers, columns that decide nearly everything or look like identifiers (not for a clustering read from a
-    /// file), and a cluster of few rows. `names` are the names of the columns, or empty.
-    pub fn hints(&self, names: &[String]) -> Vec<String> {
+    /// landmark covers, columns that decide nearly everything or look like identifiers, rows far outside the others (both
+    /// not for a clustering read from a file), and a cluster of few rows. `names` are the names of the columns, or empty;
+    /// `row_number` gives the number that the reader knows a row by, as from 1 in a file.
+    pub fn hints(&self, names: &[String], row_number: impl Fn(usize) -> usize) -> Vec<String> {
         let mut sentences = Vec::new();
         if !self.embedding.converged {
             sentences.push("The eigenvectors did not converge, so the labels may be wrong.".to_string());
@@ -284,6 +288,14 @@ impl Fitted {
         }
         let columns = self.assessment.iter().flat_map(|found| &found.columns);
         sentences.extend(columns.map(|finding| finding.sentence(names)));
+        if let [first, ..] = self.far[..] {
+            let (rows, lie) = if self.far.len() == 1 { ("row", "lies") } else { ("rows", "lie") };
+            sentences.push(format!(
+                "{} {rows} {lie} far outside the other rows (the first is row {}); the cluster is a guess there.",
+                self.far.len(),
+                row_number(first as usize)
+            ));
+        }
         let (n, smallest) = (self.n(), self.sizes().into_iter().min().unwrap_or(0));
         if self.k() > 1 && n >= HINTED_ROWS && smallest * HINTED_SHARE < n {
             sentences.push(format!(

@@ -5,7 +5,7 @@
 //! why.
 //!
 //! `memory` estimates the peak memory, `trials` fits several settings on one forest, `fit` is the chain from leaves to
-//! labels, `fitted` holds the result, `confidence` computes the confidence of each row, `predict` labels new rows, `extent` tells those far outside,
+//! labels, `fitted` holds the result, `confidence` computes the confidence of each row, `predict` labels new rows, `extent` tells rows far outside,
 //! `refit` fits other settings on the same forest, `partitions` computes partitions for several K, `verdict` says how far to believe the result, `codec`
 //! serialises and deserialises a fitted model.
 
@@ -72,10 +72,9 @@ impl RpfCluster {
 
     fn fit_points<R: Real>(&self, points: &Points<R>, observer: &dyn Observer) -> Result<Fitted> {
         let clock = Instant::now();
-        let rows = match self.duplicates {
-            Duplicates::Weigh => DistinctRows::find(points, observer)?.map(Arc::new),
-            Duplicates::Keep => None,
-        };
+        let copies = DistinctRows::find(points, observer)?.map(Arc::new);
+        let (extent, far) = Extent::new(points, copies.as_deref());
+        let rows = copies.filter(|rows| self.duplicates == Duplicates::Weigh && rows.has_many_copies());
         let fit = |table: &Points<R>| -> Result<Fitted> {
             let clock = Instant::now();
             let Some(pca) = Pca::of(table, self.components, observer)? else {
@@ -95,7 +94,7 @@ impl RpfCluster {
             None => fit(points)?,
         };
         fitted.add_seconds(Seconds { grow: searched, ..Seconds::default() });
-        fitted.extent = Some(Extent::new(points));
+        (fitted.extent, fitted.far) = (Some(extent), far);
         Ok(fitted)
     }
 

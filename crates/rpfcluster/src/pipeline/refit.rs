@@ -59,7 +59,7 @@ impl Fitted {
             fit_forest(params.clone(), forest, distinct, evidence, seconds, observer)
         })??;
         fitted.pca = self.pca.clone();
-        fitted.extent = self.extent.clone();
+        (fitted.extent, fitted.far) = (self.extent.clone(), self.far.clone());
         Ok(fitted)
     }
 }

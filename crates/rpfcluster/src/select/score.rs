@@ -201,8 +201,8 @@ fn measure_stability(
 fn effective_share(sizes: &[usize]) -> f64 {
     let n: usize = sizes.iter().sum();
     let shares = sizes.iter().filter(|size| **size > 0).map(|size| *size as f64 / n as f64);
-    let entropy: f64 = shares.map(|share| -share * share.ln()).sum();
-    entropy.exp() / sizes.len() as f64
+    let entropy: f64 = shares.map(|share| -share * libm::log(share)).sum();
+    libm::exp(entropy) / sizes.len() as f64
 }
 
 fn ari(a: &[u32], b: &[u32]) -> Result<f64> {

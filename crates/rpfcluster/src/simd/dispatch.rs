@@ -3,7 +3,7 @@
 //!
 //! The compiler neither reorders floating-point sums nor fuses a multiplication with an addition, so both versions
 //! return the same bits. Everything the function calls must be `#[inline(always)]`; closures are not compiled for
-//! AVX2. Costs one cached CPU feature test per call. `--cfg rpf_scalar` compiles the AVX2 version out.
+//! AVX2. Costs one relaxed load per call.
 
 /// Defines a function, with at most one type parameter, whose body runs with AVX2 where the CPU has it.
 macro_rules! dispatch {
@@ -19,7 +19,7 @@ macro_rules! dispatch {
                 fn avx2 $(<$t: $bound>)? ($($arg: $type),*) $(-> $result)? {
                     baseline($($arg),*)
                 }
-                if std::arch::is_x86_feature_detected!("avx2") {
+                if crate::simd::avx2() {
                     // SAFETY: the CPU has AVX2, the only requirement of the function.
                     #[allow(unsafe_code)]
                     return unsafe { avx2($($arg),*) };

@@ -90,7 +90,7 @@ fn partition_groups<R: Real>(
     buffer: &mut PartitionBuffer<R>,
 ) -> (usize, usize) {
     use crate::points::Precision;
-    if !std::arch::is_x86_feature_detected!("avx2") || !std::arch::is_x86_feature_detected!("popcnt") {
+    if !crate::simd::avx2() {
         return (0, 0);
     }
     let (m, d) = (rows.ids.len(), rows.d());

@@ -240,6 +240,25 @@ mod tests {
     }
 
     #[test]
+    fn start_vectors_do_not_depend_on_thread_count() {
+        for seed in 0..2 {
+            let graph = blobs(20, MIN_POINTS / 20 + 50, seed);
+            let run = |threads| {
+                let start = || {
+                    let operator = NormalizedAffinity::new(&graph, &Silent).unwrap();
+                    initial_block(&graph, &operator, &request(5), &Silent).unwrap().unwrap()
+                };
+                let start = crate::thread_pool::in_pool(Some(threads), start).unwrap();
+                (start.products, start.vectors.into_iter().map(f64::to_bits).collect::<Vec<_>>())
+            };
+            let one = run(1);
+            for threads in [2, 3, 8] {
+                assert!(one == run(threads), "seed {seed}, {threads} threads");
+            }
+        }
+    }
+
+    #[test]
     fn a_star_that_coarsens_to_one_point_gives_finite_vectors() {
         let star = graph(500, &(1..500).map(|i| (0, i, 1.0)).collect::<Vec<_>>());
         let operator = NormalizedAffinity::new(&star, &Silent).unwrap();

@@ -206,10 +206,10 @@ impl Basis {
         for (i, row) in small.chunks_exact_mut(p).enumerate() {
             row.copy_from_slice(&self.t[i * stride..][..p]);
         }
-        let SymmetricEigen { values, vectors } = symmetric(small.clone(), p, observer)?;
+        let SymmetricEigen { values, vectors } = symmetric(&small, p, width, observer)?;
         // Coefficients of the Ritz vectors, then of the search directions, orthonormal to them.
         let mut columns: Vec<Vec<f64>> =
-            (0..width).map(|j| (0..p).map(|i| vectors[i * p + j]).collect()).collect();
+            (0..width).map(|j| (0..p).map(|i| vectors[i * width + j]).collect()).collect();
         for j in 0..width {
             let mut direction = columns[j].clone();
             direction[..width].fill(0.0);

@@ -165,7 +165,7 @@ fn solve_coarsest(level: &mut Level, coarsest: &[f32], b: usize) {
 fn pseudo_inverse(graph: &SparseAffinity, observer: &dyn Observer) -> Result<Vec<f32>> {
     let operator = NormalizedAffinity::new(graph, observer)?;
     let n = operator.n();
-    let SymmetricEigen { values, vectors } = symmetric(operator.matrix(observer)?, n, observer)?;
+    let SymmetricEigen { values, vectors } = symmetric(&operator.matrix(observer)?, n, n, observer)?;
     let mut out = vec![0.0f32; n * n];
     out.par_chunks_mut(n).enumerate().for_each(|(i, row)| {
         let mut sums = vec![0.0; n];

@@ -12,12 +12,9 @@ use crate::simd::dispatch;
 /// Spare ids at the end of a list. A vector store writes eight ids, however few of them it keeps.
 const SLACK: usize = 8;
 
-/// Whether the CPU can compute quantized dot products.
+/// Whether quantized dot products can be computed.
 pub(crate) fn available() -> bool {
-    #[cfg(all(target_arch = "x86_64", not(rpf_scalar)))]
-    return std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("popcnt");
-    #[cfg(not(all(target_arch = "x86_64", not(rpf_scalar))))]
-    false
+    crate::simd::avx2()
 }
 
 /// A permutation of row ids in which the rows of a node are contiguous.

@@ -12,41 +12,29 @@
 //!
 //! [`Candidate::score`](KCandidate::score) combines them into an estimate of the adjusted Rand index with the true
 //! classes. Its coefficients are a least-squares fit on the design tables; docs/notes/2026-11-verdict.md has the protocol
-//! and the result on tables that were not looked at. Costs ten forests and sixteen embeddings of a sample.
+//! and the result on tables that were not looked at. `sample` has the rows and the reference samples, `graphs` the two
+//! graphs of a forest. Costs ten forests and sixteen embeddings of a sample.
 
-use rayon::prelude::*;
+mod graphs;
+mod sample;
 
-use crate::affinity::{Affinity, SparseAffinity, Weights};
-use crate::eigen::{EmbedOptions, Embedding, Solver, SpectralParams, embed};
-use crate::error::{Error, Result};
-use crate::forest::Forest;
-use crate::kernel::{LeafMatrix, Neighbors};
-use crate::label::label;
+use crate::affinity::SparseAffinity;
+use crate::error::Result;
+use crate::kernel::Neighbors;
 use crate::metrics::Scores;
 use crate::observe::{Observed, Observer, Quiet, Stage, StageGuard, check};
 use crate::params::RpfCluster;
 use crate::points::{Points, Real};
-use crate::random::{Purpose, Stream, sample_rows};
+use crate::random::sample_rows;
+use graphs::{GrownGraphs, SHARP};
+use sample::{Sample, dense_sample, halves, reference_sample};
 
-/// Tables with more columns are replaced by [`PROJECTIONS`] random projections, so that the sample of a wide sparse
-/// table is not stored densely.
-const MAX_COLUMNS: usize = 4096;
-/// Random projections of a wide table; they nearly preserve distances (Johnson and Lindenstrauss 1984).
-const PROJECTIONS: usize = 256;
 /// Reference samples without clusters.
 const REFERENCES: usize = 5;
 /// Splits of the rows into halves.
 const SPLITS: u64 = 2;
 /// Trees of a forest of half of the rows.
 const HALF_TREES: usize = 100;
-/// Neighbours and power of the soft graph, on which clusters that touch leak into each other.
-const SOFT: (usize, f64) = (10, 2.0);
-/// Neighbours and power of the sharp graph.
-const SHARP: (usize, f64) = (20, 8.0);
-/// Largest number of rows in a leaf, plus one.
-const MIN_NODE: usize = 24;
-/// Weight that connects all pairs, as a share of the mean: one eigenproblem then serves every K.
-const CONNECTION: f64 = 1e-7;
 /// 1 - λ below this share of the reference's first counts as zero: clusters that do not touch.
 const ZERO_SHARE: f64 = 0.01;
 /// What is missing to full mutual information, below which it counts as nothing.
@@ -97,7 +85,7 @@ impl KCandidate {
         let separated = (self.separation / FULL_SEPARATION).clamp(0.0, 1.0);
         let strength = self.strength.unwrap_or(0.5).clamp(0.0, 1.0);
         let gap = self.gap.clamp(GAP_RANGE.0, GAP_RANGE.1);
-        let score = 0.08 + separated * (0.08 + 0.6 * strength + 0.05 * (self.k as f64).ln() + 0.06 * gap);
+        let score = 0.08 + separated * (0.08 + 0.6 * strength + 0.05 * libm::log(self.k as f64) + 0.06 * gap);
         score.clamp(0.0, 1.0)
     }
 }
@@ -169,7 +157,7 @@ impl KEvidence {
         let seen = grown.sharp.complements();
         let none = ZERO_SHARE * mean(references.iter().map(|c| c.get(1).copied().unwrap_or(0.0))).max(1e-12);
         let growth = |c: &[f64], k: usize| match (c.get(k - 1), c.get(k)) {
-            (Some(own), Some(next)) => ((next + none) / (own + none)).ln(),
+            (Some(own), Some(next)) => libm::log((next + none) / (own + none)),
             _ => 0.0,
         };
         let mut candidates = Vec::with_capacity(ks.len());
@@ -201,118 +189,7 @@ fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
 }
 
 fn log_ratio(reference: f64, own: f64) -> f64 {
-    if reference.is_finite() { ((reference + ZERO_LEAK) / (own + ZERO_LEAK)).ln() } else { 0.0 }
-}
-
-/// Rows of a dense table.
-#[derive(Clone, Copy)]
-struct Sample<'a> {
-    values: &'a [f64],
-    n: usize,
-    d: usize,
-}
-
-impl Sample<'_> {
-    fn rows(&self, rows: &[u32]) -> Vec<f64> {
-        rows.iter().flat_map(|&row| &self.values[row as usize * self.d..][..self.d]).copied().collect()
-    }
-}
-
-/// The soft and the sharp graph of one forest.
-struct GrownGraphs {
-    forest: Forest,
-    leaves: LeafMatrix,
-    soft: GraphSpectrum,
-    sharp: GraphSpectrum,
-}
-
-impl GrownGraphs {
-    fn new(
-        sample: &Sample,
-        params: &RpfCluster,
-        trees: usize,
-        most: usize,
-        quiet: &Quiet,
-    ) -> Result<GrownGraphs> {
-        let points = Points::new(sample.values, sample.n, sample.d)?;
-        let min_node = (sample.n / 5).clamp(sample.n.clamp(2, 4), MIN_NODE);
-        let forest = RpfCluster { trees, ..params.clone() }.forest_params(min_node);
-        let forest = Forest::grow(points.observed(quiet), &forest)?;
-        let leaves = forest.leaves();
-        let lists = leaves.top_k(SHARP.0, quiet)?;
-        let soft = GraphSpectrum::new(&lists, SOFT, most, params, quiet)?;
-        let sharp = GraphSpectrum::new(&lists, SHARP, most, params, quiet)?;
-        Ok(GrownGraphs { forest, leaves, soft, sharp })
-    }
-}
-
-/// A graph and its largest eigenpairs.
-struct GraphSpectrum {
-    graph: SparseAffinity,
-    embedding: Embedding,
-    top: usize,
-    power: f64,
-}
-
-impl GraphSpectrum {
-    fn new(
-        lists: &Neighbors,
-        (top, power): (usize, f64),
-        most: usize,
-        params: &RpfCluster,
-        quiet: &Quiet,
-    ) -> Result<Self> {
-        let mut graph = SparseAffinity::top_k(lists, top, power, quiet)?;
-        let n = graph.n();
-        if let Weights::Table { counts, table } = graph.weights() {
-            let total: f64 = counts.iter().map(|count| table[usize::from(*count)]).sum();
-            let table = table.clone();
-            graph = graph.with_table(CONNECTION * total / (n * n) as f64, table)?;
-        }
-        let spectral = SpectralParams {
-            k: (most + 1).min(n),
-            // The solver of the fit may be limited to a few landmarks.
-            solver: Solver::Auto,
-            tolerance: 1e-4,
-            max_iterations: 400,
-            ..params.spectral_params(Default::default())
-        };
-        let options = EmbedOptions { connected: true, ..EmbedOptions::default() };
-        let embedding = embed(&graph, &spectral, &options, quiet)?;
-        Ok(GraphSpectrum { graph, embedding, top, power })
-    }
-
-    /// The labels for k clusters; `None` where the graph has too few distinct rows.
-    fn labels(&self, k: usize, params: &RpfCluster, quiet: &Quiet) -> Result<Option<Vec<u32>>> {
-        if k > self.embedding.k() {
-            return Ok(None);
-        }
-        let spectral = SpectralParams { k, restarts: 5, ..params.spectral_params(Default::default()) };
-        match label(Affinity::from(&self.graph), &self.embedding.first(k), &spectral, quiet) {
-            Ok(labels) => Ok(Some(labels)),
-            Err(Error::Cancelled) => Err(Error::Cancelled),
-            Err(_) => Ok(None),
-        }
-    }
-
-    /// The labels that the neighbours of other rows vote for.
-    fn vote(&self, neighbors: &Neighbors, labels: &[u32], k: usize) -> Vec<u32> {
-        let trees = neighbors.trees() as f64;
-        let vote = |row: usize| {
-            let (js, counts) = neighbors.row(row);
-            let mut votes = vec![0.0; k];
-            for (&j, &count) in js.iter().zip(counts).take(self.top) {
-                votes[labels[j as usize] as usize] += (f64::from(count) / trees).powi(self.power as i32);
-            }
-            (0..).zip(&votes).fold((0, 0.0), |best, (c, &v)| if v > best.1 { (c, v) } else { best }).0
-        };
-        (0..neighbors.n()).into_par_iter().map(vote).collect()
-    }
-
-    /// 1 - λ for each eigenvalue.
-    fn complements(&self) -> Vec<f64> {
-        self.embedding.eigenvalues.iter().map(|l| (1.0 - l).max(0.0)).collect()
-    }
+    if reference.is_finite() { libm::log((reference + ZERO_LEAK) / (own + ZERO_LEAK)) } else { 0.0 }
 }
 
 /// Adds the prediction strength of one split for each K: the sum of the indices and their number.
@@ -325,7 +202,7 @@ fn add_strengths(
     quiet: &Quiet,
 ) -> Result<()> {
     let n = sample.n;
-    let (first, second) = halves(n, params.seed, split);
+    let (first, second) = halves(n, params.seed.wrapping_mul(SPLITS).wrapping_add(split + 17));
     let rows = first.len();
     let possible = |k: usize| k * ROWS_PER_CLUSTER <= rows;
     let Some(&most) = ks.iter().rev().find(|k| possible(**k)) else { return Ok(()) };
@@ -355,15 +232,6 @@ fn add_strengths(
     Ok(())
 }
 
-/// Two random halves of the rows, each ascending.
-fn halves(n: usize, seed: u64, split: u64) -> (Vec<u32>, Vec<u32>) {
-    let first = sample_rows(seed.wrapping_mul(SPLITS).wrapping_add(split + 17), n, n / 2);
-    let mut is_first = vec![false; n];
-    first.iter().for_each(|row| is_first[*row as usize] = true);
-    let second = (0..n as u32).filter(|row| !is_first[*row as usize]).collect();
-    (first, second)
-}
-
 /// What is missing to full mutual information of the clusters at the two ends of an edge: 1 less the mutual information
 /// divided by the entropy.
 fn leak(graph: &SparseAffinity, labels: &[u32], k: usize) -> f64 {
@@ -380,84 +248,14 @@ fn leak(graph: &SparseAffinity, labels: &[u32], k: usize) -> f64 {
     }
     joint.iter_mut().for_each(|weight| *weight /= total);
     let shares: Vec<f64> = joint.chunks_exact(k).map(|row| row.iter().sum()).collect();
-    let entropy: f64 = shares.iter().filter(|p| **p > 0.0).map(|p| -p * p.ln()).sum();
+    let entropy: f64 = shares.iter().filter(|p| **p > 0.0).map(|p| -p * libm::log(*p)).sum();
     let mut information = 0.0;
     for (row, p) in joint.chunks_exact(k).zip(&shares) {
         for (q, other) in row.iter().zip(&shares).filter(|(q, _)| **q > 0.0) {
-            information += q * (q / (p * other)).ln();
+            information += q * libm::log(q / (p * other));
         }
     }
     if entropy > 0.0 { (1.0 - information / entropy).clamp(0.0, 1.0) } else { 1.0 }
-}
-
-/// Some rows as dense values, and their width: their own columns, or random projections where there are too many.
-/// A sum runs along a row in the order of its columns, so that sparse and dense rows give the same bits.
-fn dense_sample<R: Real>(
-    points: &Points<R>,
-    rows: &[u32],
-    seed: u64,
-    observer: &dyn Observer,
-) -> Result<(Vec<f64>, usize)> {
-    let d = points.d();
-    if d <= MAX_COLUMNS {
-        let mut values = vec![0.0f64; rows.len() * d];
-        for (&row, out) in rows.iter().zip(values.chunks_exact_mut(d)) {
-            points.copy_row(row as usize, out);
-        }
-        return Ok((values, d));
-    }
-    let mut values = vec![0.0f64; rows.len() * PROJECTIONS];
-    // Scaled to at most 1, so that no sum overflows; a forest does not depend on the scale.
-    let scale = if points.largest() > 0.0 { points.largest() } else { 1.0 };
-    const LANES: usize = 8;
-    let mut directions = vec![[0.0f64; LANES]; d];
-    let mut normals = vec![0.0; d];
-    for first in (0..PROJECTIONS).step_by(LANES) {
-        for lane in 0..LANES {
-            check(observer)?;
-            Stream::new(seed, Purpose::Sample, 2, (first + lane) as u64).normals(&mut normals);
-            directions.iter_mut().zip(&normals).for_each(|(r, z)| r[lane] = *z);
-        }
-        values.par_chunks_exact_mut(PROJECTIONS).zip(rows).for_each(|(out, &row)| {
-            let mut sums = [0.0; LANES];
-            points.each_value(row as usize, |column, value| {
-                let value = value.to_f64() / scale;
-                sums.iter_mut().zip(&directions[column]).for_each(|(s, r)| *s += value * r);
-            });
-            out[first..first + LANES].copy_from_slice(&sums);
-        });
-    }
-    Ok((values, PROJECTIONS))
-}
-
-/// Normal points with the mean and (nearly) the covariance of the data: random combinations of some of its rows.
-fn reference_sample(
-    values: &[f64],
-    d: usize,
-    seed: u64,
-    number: u64,
-    observer: &dyn Observer,
-) -> Result<Vec<f64>> {
-    let n = values.len() / d;
-    let mut mean = vec![0.0; d];
-    for row in values.chunks_exact(d) {
-        mean.iter_mut().zip(row).for_each(|(m, v)| *m += v / n as f64);
-    }
-    let base: Vec<u32> = sample_rows(seed ^ (number + 1), n, 400.min(n));
-    let scale = 1.0 / (base.len() as f64).sqrt();
-    let mut stream = Stream::new(seed, Purpose::Sample, 1, number);
-    let mut cloud = Vec::with_capacity(values.len());
-    for _ in 0..n {
-        check(observer)?;
-        let mut point = mean.clone();
-        for &b in &base {
-            let z = stream.normal() * scale;
-            let row = &values[b as usize * d..][..d];
-            point.iter_mut().zip(row.iter().zip(&mean)).for_each(|(p, (v, m))| *p += z * (v - m));
-        }
-        cloud.extend(point);
-    }
-    Ok(cloud)
 }
 
 #[cfg(test)]
@@ -465,6 +263,7 @@ mod tests {
     use super::*;
     use crate::affinity::Weights;
     use crate::observe::Silent;
+    use crate::random::{Purpose, Stream};
 
     /// Groups of `each` rows along a line, `apart` standard deviations from one another.
     fn groups(count: usize, each: usize, apart: f64) -> Vec<f64> {

@@ -1,36 +1,19 @@
 //! What the columns of a table tell before clustering, without labels: columns that decide nearly everything, and
 //! columns that look like identifiers.
 //!
-//! A projection is p = Σ rⱼ xⱼ with independent standard normal rⱼ, so the variance of p over the rows has the
-//! expectation E[Σ rᵢ rⱼ covᵢⱼ] = Σ varⱼ over the directions, and column j contributes the share varⱼ / Σ var.
-//! Variances are computed by Welford's method (Technometrics 4(3), 1962) on values divided by the largest of their
-//! column, so that no finite value overflows. Zeros are left out and merged at the end by the formula of Chan, Golub
-//! and LeVeque (1979): dense and sparse tables give the same bits.
-//!
-//! An identifier numbers the rows and describes none of them. Its values all differ, and they are strictly sorted or
-//! whole and evenly spaced. Nothing else tells it from a measurement: a table that somebody sorted by a measured column
-//! is reported as well, therefore "looks like".
+//! `spread` finds columns that decide nearly everything, `identifier` those that look like identifiers.
 //!
 //! At most four passes over the stored values; memory O(d) and one bit per row for each column that may be evenly
 //! spaced.
 
-use crate::points::{AnyPoints, Points, Real};
+mod identifier;
+mod spread;
 
-/// Share of the spread from which columns decide nearly everything: the others move a projection by less than a third
-/// of its standard deviation.
-const DOMINANT_SHARE: f64 = 0.9;
-/// One in this many columns may be dominant, and always one. More are no exception but the data.
-const COLUMNS_PER_DOMINANT: usize = 10;
-/// Standard deviations of a dominant column, in medians of those of the other columns. Measurements in one unit differ
-/// by small factors (petal length and sepal width of irises: 4); a factor of ten comes from another unit.
-const DOMINANT_RATIO: f64 = 10.0;
-/// Ratio of standard deviations beyond which a column of small spread hardly counts.
-const SCALE_RATIO: f64 = 100.0;
-/// Fewest rows of an identifier. Twenty measured values are sorted by chance once in 20! / 2 tables; the values of a
-/// short table may well be sorted or evenly spaced on purpose.
-const MIN_ROWS: usize = 20;
-/// Largest whole number with an exact successor in an f64: 2^53.
-const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
+use crate::points::{AnyPoints, Points, Real};
+use crate::printable::excerpt;
+use identifier::identifiers;
+use spread::{deviations, dominant, extents, scales};
+
 /// Names in a sentence before the rest is counted.
 const NAMES: usize = 5;
 
@@ -134,7 +117,7 @@ impl ColumnProblem {
 /// `Column a`, `Columns a, b and c`, or five names `and 7 more`.
 fn subject(columns: &[usize], names: &[String]) -> String {
     let name = |column: &usize| match names.get(*column) {
-        Some(name) if !name.is_empty() => name.clone(),
+        Some(name) if !name.is_empty() => excerpt(name, 80),
         _ => (column + 1).to_string(),
     };
     let mut parts: Vec<String> = columns.iter().take(NAMES).map(name).collect();
@@ -167,248 +150,6 @@ fn problems<R: Real>(points: &Points<R>) -> Vec<ColumnProblem> {
         dominant(&deviations).or_else(|| scales(&deviations)).into_iter().collect();
     found.extend(identifiers(points, &extents, &deviations));
     found
-}
-
-/// The columns of the largest and the smallest spread, where they differ by more than [`SCALE_RATIO`].
-fn scales(deviations: &[f64]) -> Option<ColumnProblem> {
-    let varying = || (0..deviations.len()).filter(|&column| deviations[column] > 0.0);
-    let largest = varying().max_by(|&a, &b| deviations[a].total_cmp(&deviations[b]))?;
-    let smallest = varying().min_by(|&a, &b| deviations[a].total_cmp(&deviations[b]))?;
-    let ratio = deviations[largest] / deviations[smallest];
-    (ratio > SCALE_RATIO).then_some(ColumnProblem::Scales { columns: [largest, smallest], ratio })
-}
-
-/// The values of a column other than zero.
-#[derive(Debug, Clone, Copy, Default)]
-struct Extent {
-    nonzeros: usize,
-    largest: f64,
-}
-
-fn extents<R: Real>(points: &Points<R>) -> Vec<Extent> {
-    let mut extents = vec![Extent::default(); points.d()];
-    for row in 0..points.n() {
-        points.each_value(row, |column, value| {
-            let (extent, magnitude) = (&mut extents[column], value.to_f64().abs());
-            extent.nonzeros += usize::from(magnitude > 0.0);
-            extent.largest = extent.largest.max(magnitude);
-        });
-    }
-    extents
-}
-
-/// The standard deviation of each column over all rows; exactly 0 for a constant column.
-fn deviations<R: Real>(points: &Points<R>, extents: &[Extent]) -> Vec<f64> {
-    /// Welford's running mean and sum of squared deviations of the values other than zero.
-    #[derive(Clone, Copy)]
-    struct Moments {
-        inverse: f64,
-        count: f64,
-        mean: f64,
-        squares: f64,
-    }
-    // The inverse of a subnormal number would be infinite.
-    let scale = |extent: &Extent| extent.largest.max(f64::MIN_POSITIVE);
-    let start = |extent| Moments { inverse: 1.0 / scale(extent), count: 0.0, mean: 0.0, squares: 0.0 };
-    let mut moments: Vec<Moments> = extents.iter().map(start).collect();
-    for row in 0..points.n() {
-        points.each_value(row, |column, value| {
-            let value = value.to_f64();
-            if value != 0.0 {
-                let of = &mut moments[column];
-                let scaled = value * of.inverse;
-                let delta = scaled - of.mean;
-                of.count += 1.0;
-                of.mean += delta / of.count;
-                of.squares += delta * (scaled - of.mean);
-            }
-        });
-    }
-    let n = points.n() as f64;
-    let deviation = |(of, extent): (&Moments, &Extent)| {
-        let zeros = n - of.count;
-        let squares = of.squares + of.mean * of.mean * of.count * zeros / n;
-        (squares / n).sqrt() * scale(extent)
-    };
-    moments.iter().zip(extents).map(deviation).collect()
-}
-
-/// The fewest columns that hold [`DOMINANT_SHARE`] of the variance, when they are exceptions among the columns that
-/// vary.
-fn dominant(deviations: &[f64]) -> Option<ColumnProblem> {
-    let mut order: Vec<usize> = (0..deviations.len()).filter(|column| deviations[*column] > 0.0).collect();
-    order.sort_by(|a, b| deviations[*b].total_cmp(&deviations[*a]));
-    let largest = deviations[*order.first()?];
-    // Relative to the largest, so that no square overflows.
-    let variance = |column: &usize| (deviations[*column] / largest).powi(2);
-    let total: f64 = order.iter().map(variance).sum();
-    let most = (order.len() / COLUMNS_PER_DOMINANT).max(1);
-    let mut share = 0.0;
-    let count = 1 + order[..most].iter().position(|column| {
-        share += variance(column) / total;
-        share >= DOMINANT_SHARE
-    })?;
-    let (leading, others) = order.split_at(count);
-    // Both are sorted: the last is the smallest, the middle the median. Without other columns nothing is dominated.
-    let (smallest, median) = (deviations[*leading.last()?], deviations[*others.get(others.len() / 2)?]);
-    (smallest >= DOMINANT_RATIO * median)
-        .then(|| ColumnProblem::Dominant { columns: leading.to_vec(), share: share.min(1.0) })
-}
-
-/// The columns that look like identifiers. At least one column that varies has to remain: columns of ranks are all
-/// evenly spaced, and the columns of a measured curve are all sorted. When every column looks like an identifier,
-/// sorted columns with fractions count as measured; when still none remains, nothing is reported.
-fn identifiers<R: Real>(points: &Points<R>, extents: &[Extent], deviations: &[f64]) -> Vec<ColumnProblem> {
-    let n = points.n();
-    if n < MIN_ROWS {
-        return Vec::new();
-    }
-    // Two zeros are two equal values, so only full columns are looked at.
-    let full =
-        |(column, extent): (usize, &Extent)| (extent.nonzeros + 1 >= n).then(|| (column, Order::new()));
-    let candidates = extents.iter().enumerate().filter_map(full).collect();
-    let ordered = scan(points, candidates, Order::accepts);
-    let numbered = |(column, order): &(usize, Order)| Some((*column, Numbered::new(order, n)?));
-    let numbered = scan(points, ordered.iter().filter_map(numbered).collect(), Numbered::accepts);
-
-    let kind = |(column, order): &(usize, Order)| {
-        let evenly_spaced = numbered.binary_search_by_key(column, |(column, _)| *column).is_ok();
-        match evenly_spaced {
-            true => Some((*column, IdentifierOrder::EvenlySpaced, order.whole)),
-            false => order.is_sorted().then_some((*column, IdentifierOrder::Sorted, order.whole)),
-        }
-    };
-    let mut found: Vec<_> = ordered.iter().filter_map(kind).collect();
-    let varying = deviations.iter().filter(|deviation| **deviation > 0.0).count();
-    if found.len() >= varying {
-        found.retain(|(_, _, whole)| *whole);
-    }
-    if found.len() >= varying {
-        return Vec::new();
-    }
-    found.into_iter().map(|(column, order, _)| ColumnProblem::Identifier { column, order }).collect()
-}
-
-/// A column read in the order of the rows.
-struct Scan<T> {
-    column: usize,
-    state: T,
-    rows: usize,
-    open: bool,
-}
-
-impl<T> Scan<T> {
-    /// Reads the zeros that rows before `row` do not store.
-    fn zeros_until(&mut self, row: usize, accepts: &impl Fn(&mut T, f64) -> bool) {
-        while self.open && self.rows < row {
-            self.open = accepts(&mut self.state, 0.0);
-            self.rows += 1;
-        }
-    }
-}
-
-/// Passes the values of some columns to `accepts` in the order of the rows, until it declines one; returns the columns
-/// all of whose values it accepts. Stops with the last column.
-fn scan<R: Real, T>(
-    points: &Points<R>,
-    columns: Vec<(usize, T)>,
-    accepts: impl Fn(&mut T, f64) -> bool,
-) -> Vec<(usize, T)> {
-    let mut scan_of = vec![usize::MAX; points.d()];
-    let mut open = columns.len();
-    let start = |(at, (column, state)): (usize, (usize, T))| {
-        scan_of[column] = at;
-        Scan { column, state, rows: 0, open: true }
-    };
-    let mut scans: Vec<Scan<T>> = columns.into_iter().enumerate().map(start).collect();
-    for row in 0..points.n() {
-        if open == 0 {
-            return Vec::new();
-        }
-        points.each_value(row, |column, value| {
-            let Some(scan) = scans.get_mut(scan_of[column]) else { return };
-            scan.zeros_until(row, &accepts);
-            scan.open = scan.open && accepts(&mut scan.state, value.to_f64());
-            scan.rows += 1;
-            if !scan.open {
-                scan_of[column] = usize::MAX;
-                open -= 1;
-            }
-        });
-    }
-    scans.iter_mut().for_each(|scan| scan.zeros_until(points.n(), &accepts));
-    scans.into_iter().filter(|scan| scan.open).map(|scan| (scan.column, scan.state)).collect()
-}
-
-/// Whether the values read so far rise, fall or are whole.
-struct Order {
-    previous: Option<f64>,
-    rising: bool,
-    falling: bool,
-    whole: bool,
-    lowest: f64,
-    highest: f64,
-}
-
-impl Order {
-    fn new() -> Self {
-        Order {
-            previous: None,
-            rising: true,
-            falling: true,
-            whole: true,
-            lowest: f64::INFINITY,
-            highest: f64::NEG_INFINITY,
-        }
-    }
-
-    fn accepts(&mut self, value: f64) -> bool {
-        if let Some(previous) = self.previous.replace(value) {
-            self.rising &= previous < value;
-            self.falling &= previous > value;
-        }
-        self.whole &= value.abs() <= LARGEST_WHOLE && value.fract() == 0.0;
-        self.lowest = self.lowest.min(value);
-        self.highest = self.highest.max(value);
-        self.whole || self.is_sorted()
-    }
-
-    fn is_sorted(&self) -> bool {
-        self.rising || self.falling
-    }
-}
-
-/// Whether whole values fill a range of n evenly spaced numbers. Each number occurs once, so n values fill it.
-struct Numbered {
-    lowest: i64,
-    step: i64,
-    seen: Vec<u64>,
-}
-
-impl Numbered {
-    /// `None` when the values are not whole, or their range is no multiple of n − 1.
-    fn new(order: &Order, n: usize) -> Option<Self> {
-        if !order.whole {
-            return None;
-        }
-        // Exact: whole values are at most 2^53.
-        let (lowest, gaps) = (order.lowest as i64, n as i64 - 1);
-        let range = order.highest as i64 - lowest;
-        (range > 0 && range % gaps == 0).then(|| Numbered {
-            lowest,
-            step: range / gaps,
-            seen: vec![0; n.div_ceil(64)],
-        })
-    }
-
-    fn accepts(&mut self, value: f64) -> bool {
-        let offset = value as i64 - self.lowest;
-        let place = (offset / self.step) as usize;
-        let (word, bit) = (&mut self.seen[place / 64], 1 << (place % 64));
-        let is_new = offset % self.step == 0 && *word & bit == 0;
-        *word |= bit;
-        is_new
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,121 @@
+//! Hostile input and memory limits: one sentence, exit 1, old outputs intact, and no more memory than allowed.
+#![cfg(unix)]
+
+mod common;
+
+use std::io::Write;
+
+use common::{Run, TestDir};
+
+/// A table of zeros, gzipped; about `bytes` bytes of text.
+fn bomb(bytes: usize) -> Vec<u8> {
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    let lines = b"0,0,0,0,0,0,0,0\n".repeat(1 << 12);
+    for _ in 0..bytes / lines.len() {
+        packed.write_all(&lines).unwrap();
+    }
+    packed.finish().unwrap()
+}
+
+/// Runs `rpf` in a shell with a limit on the address space, in kB.
+fn limited(dir: &TestDir, kilobytes: usize, line: &str) -> Run {
+    let rpf = env!("CARGO_BIN_EXE_rpf");
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", &format!("ulimit -v {kilobytes} && exec {rpf} {line}")]).current_dir(dir.path("."));
+    Run::new(line, shell.env_remove("RUST_BACKTRACE").output().unwrap())
+}
+
+/// The old outputs of a clustering.
+fn put_old(dir: &TestDir) -> [&'static str; 3] {
+    let names = ["old.csv", "old.rpf", "old.html"];
+    names.iter().for_each(|name| drop(dir.put(name, format!("old {name}"))));
+    names
+}
+
+fn check_old(dir: &TestDir, names: &[&str]) {
+    for name in names {
+        assert_eq!(dir.bytes(name), format!("old {name}").into_bytes());
+    }
+}
+
+#[test]
+fn memory_limit_covers_reading() {
+    let dir = TestDir::new();
+    dir.put("bomb.csv.gz", bomb(300 << 20));
+    let old = put_old(&dir);
+    let outputs = "-k 2 --threads 2 -o old.csv --model old.rpf --report old.html";
+    // With the limit of the shell twice that of the command, a command that reads on would be stopped by the former.
+    let run = limited(&dir, 400_000, &format!("cluster bomb.csv.gz {outputs} --memory-limit 200M"));
+    run.refused(1, &["bomb.csv.gz: reading needs over", "--memory-limit allows 200.0 MB"]);
+    let run = limited(&dir, 400_000, &format!("cluster bomb.csv.gz --precomputed {outputs} --memory-limit 200M"));
+    run.refused(1, &["bomb.csv.gz: reading needs over", "--memory-limit allows 200.0 MB"]);
+    check_old(&dir, &old);
+}
+
+#[test]
+fn limit_of_the_shell_is_seen_before_the_work() {
+    let dir = TestDir::new();
+    dir.put("bomb.csv.gz", bomb(300 << 20));
+    let old = put_old(&dir);
+    limited(&dir, 400_000, "cluster bomb.csv.gz -k 2 --threads 2 -o old.csv")
+        .refused(1, &["bomb.csv.gz: reading needs over", "ulimit -v leaves"]);
+    // A table that is small, and a forest that is not.
+    let rows: String = (0..20_000).map(|i| format!("{},{}\n", i % 101, i % 103)).collect();
+    dir.put("rows.csv", rows);
+    limited(&dir, 400_000, "cluster rows.csv -k 2 --threads 2 --trees 20000 -o old.csv")
+        .refused(1, &["needs about", "ulimit -v leaves"]);
+    // --memory-limit cannot allow what the shell does not.
+    limited(&dir, 400_000, "cluster rows.csv -k 2 --threads 2 --trees 20000 -o old.csv --memory-limit 100G")
+        .refused(1, &["needs about", "ulimit -v leaves"]);
+    check_old(&dir, &old);
+    limited(&dir, 1_500_000, "cluster iris.csv --label species -k 3 --threads 2 -o new.csv").done();
+}
+
+#[test]
+fn lengths_that_a_file_claims_are_not_believed() {
+    let dir = TestDir::new();
+    let old = put_old(&dir);
+    let seeds = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/arrow");
+    for name in ["plain-lz4", "plain-zstd"] {
+        let mut bytes = std::fs::read(seeds.join(name)).unwrap();
+        // The first compressed buffer: its length, 2,400 bytes, in front of the data.
+        let at = bytes.windows(8).position(|w| w == 2400i64.to_le_bytes()).unwrap();
+        bytes[at..at + 8].copy_from_slice(&1_000_000_000_000_000_000i64.to_le_bytes());
+        dir.put("claim.feather", bytes);
+        dir.rpf("cluster claim.feather -k 2 -o old.csv --model old.rpf --report old.html")
+            .refused(1, &["claim.feather", "claim to be 1000000000000000000", "damaged"]);
+    }
+    std::fs::File::create(dir.path("sparse.npy")).unwrap().set_len(1 << 50).unwrap();
+    dir.rpf("cluster sparse.npy -k 2 -o old.csv").refused(1, &["sparse.npy: reading needs over 1125"]);
+    check_old(&dir, &old);
+}
+
+#[test]
+fn odd_inputs_are_refused_and_a_fifo_is_read() {
+    let dir = TestDir::new();
+    let old = put_old(&dir);
+    std::os::unix::fs::symlink("loop.csv", dir.path("loop.csv")).unwrap();
+    std::fs::create_dir(dir.path("folder")).unwrap();
+    let wide = [b"1,".repeat(1_000_000), b"1\n".to_vec()].concat();
+    dir.put("wide.csv", [&wide[..], b"2\n"].concat());
+    dir.put("utf16.csv", [0xff, 0xfe, b'1', 0, b'\n', 0]);
+    dir.put("zeros.csv", "1,2\n\0,3\n");
+    dir.put("mark.csv", "\u{feff}");
+    for (name, part) in [
+        ("loop.csv", "loop.csv"),
+        ("folder", "is a folder"),
+        ("wide.csv", "row 2"),
+        ("utf16.csv", "UTF-16"),
+        ("zeros.csv", "zero bytes"),
+        ("mark.csv", "empty"),
+    ] {
+        dir.rpf(&format!("cluster {name} -k 2 -o old.csv --model old.rpf")).refused(1, &[name, part]);
+    }
+    check_old(&dir, &old);
+    assert!(std::process::Command::new("mkfifo").arg(dir.path("fifo")).status().unwrap().success());
+    let (fifo, iris) = (dir.path("fifo"), dir.bytes("iris.csv"));
+    let fed = std::thread::spawn(move || std::fs::write(fifo, iris).unwrap());
+    dir.rpf("cluster fifo --label species -k 3 -o new.csv").done();
+    fed.join().unwrap();
+    assert_eq!(String::from_utf8(dir.bytes("new.csv")).unwrap().lines().count(), 151);
+}

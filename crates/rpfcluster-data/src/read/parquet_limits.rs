@@ -1,0 +1,179 @@
+//! Checks the lengths that the page headers of a Parquet file claim before the parquet crate allocates them.
+//!
+//! A page header is a struct in Thrift's compact protocol: its first three fields are the type of the page and its
+//! uncompressed and compressed length. The crate does not show headers before it has decompressed the page, so they are
+//! read here; the rest of a header is skipped. A header that cannot be read ends the walk: the crate reports it.
+
+use parquet::basic::Compression;
+use parquet::file::metadata::ParquetMetaData;
+
+use super::compression::Codec;
+use crate::error::{Result, format};
+use crate::memory::Budget;
+
+/// Checks every page; spends the memory of the largest one of every column, which are held at once.
+pub(crate) fn check(bytes: &[u8], file: &ParquetMetaData, source: &str, budget: &Budget) -> Result<()> {
+    let mut most = 0;
+    for group in file.row_groups() {
+        let mut held = 0usize;
+        for column in group.columns() {
+            let codec = match column.compression() {
+                Compression::SNAPPY => Codec::Snappy,
+                Compression::GZIP(_) => Codec::Gzip,
+                Compression::LZ4 | Compression::LZ4_RAW => Codec::Lz4,
+                Compression::ZSTD(_) => Codec::Zstd,
+                _ => Codec::None,
+            };
+            let start = column.dictionary_page_offset().unwrap_or_else(|| column.data_page_offset());
+            let range = || {
+                let start = usize::try_from(start).ok()?;
+                bytes.get(start..start.checked_add(usize::try_from(column.compressed_size()).ok()?)?)
+            };
+            let Some(pages) = range() else { continue };
+            held = held.saturating_add(largest(pages, codec, source, budget)?);
+        }
+        most = most.max(held);
+    }
+    budget.spend(most)
+}
+
+/// The memory of the dictionary and of the largest page of a column.
+fn largest(pages: &[u8], codec: Codec, source: &str, budget: &Budget) -> Result<usize> {
+    let (mut rest, mut largest, mut dictionary) = (pages, 0, 0);
+    while let Some(header) = PageHeader::read(&mut rest) {
+        let Some((data, tail)) = rest.split_at_checked(header.compressed) else { break };
+        rest = tail;
+        if header.uncompressed > codec.most(data.len()) {
+            let problem = format!(
+                "is not a Parquet file: a page of {} bytes claims to be {}; the file is damaged",
+                data.len(),
+                header.uncompressed
+            );
+            return Err(format(source, problem));
+        }
+        let mut length = header.uncompressed;
+        // The crate decompresses gzip to its end, whatever the header claims.
+        if codec == Codec::Gzip && budget.probe(codec.most(data.len())).is_err() {
+            let mut decoder = flate2::read::MultiGzDecoder::new(data);
+            let unpacked = std::io::copy(&mut decoder, &mut std::io::sink()).unwrap_or(0);
+            length = length.max(usize::try_from(unpacked).unwrap_or(usize::MAX));
+        }
+        if header.kind == DICTIONARY_PAGE {
+            // A value of the decoded dictionary takes up to four times as much as its bytes.
+            dictionary = length.saturating_mul(5);
+        } else {
+            largest = largest.max(length);
+        }
+    }
+    Ok(largest.saturating_add(dictionary))
+}
+
+/// The type of a dictionary page.
+const DICTIONARY_PAGE: i32 = 2;
+
+/// The first fields of a page header.
+struct PageHeader {
+    kind: i32,
+    uncompressed: usize,
+    compressed: usize,
+}
+
+impl PageHeader {
+    /// Reads a header and leaves `bytes` after it.
+    fn read(bytes: &mut &[u8]) -> Option<Self> {
+        let mut fields = [None; 3];
+        let mut id = 0;
+        loop {
+            let (next, kind) = field(bytes, id)?;
+            if kind == STOP {
+                break;
+            }
+            id = next;
+            match usize::try_from(id).ok().and_then(|id| fields.get_mut(id.wrapping_sub(1))) {
+                Some(value) => *value = Some(zigzag(varint(bytes)?) as i32),
+                None => skip(bytes, kind, SKIP_DEPTH)?,
+            }
+        }
+        let [kind, uncompressed, compressed] = fields;
+        Some(PageHeader {
+            kind: kind?,
+            uncompressed: uncompressed?.try_into().ok()?,
+            compressed: compressed?.try_into().ok()?,
+        })
+    }
+}
+
+/// Types of the compact protocol.
+const STOP: u8 = 0;
+
+/// The deepest nesting of a field that is skipped.
+const SKIP_DEPTH: usize = 64;
+
+fn byte(bytes: &mut &[u8]) -> Option<u8> {
+    let (first, rest) = bytes.split_first()?;
+    *bytes = rest;
+    Some(*first)
+}
+
+fn varint(bytes: &mut &[u8]) -> Option<u64> {
+    let (mut value, mut shift) = (0u64, 0u32);
+    loop {
+        let next = byte(bytes)?;
+        value |= u64::from(next & 0x7f).wrapping_shl(shift);
+        if next & 0x80 == 0 {
+            return Some(value);
+        }
+        shift += 7;
+    }
+}
+
+fn zigzag(value: u64) -> i64 {
+    (value >> 1) as i64 ^ -((value & 1) as i64)
+}
+
+/// Number and type of the next field of a struct.
+fn field(bytes: &mut &[u8], last: i16) -> Option<(i16, u8)> {
+    let head = byte(bytes)?;
+    let (delta, kind) = (head >> 4, head & 0x0f);
+    if kind == STOP {
+        return Some((last, STOP));
+    }
+    let id = if delta == 0 { zigzag(varint(bytes)?) as i16 } else { last.wrapping_add(i16::from(delta)) };
+    Some((id, kind))
+}
+
+/// Skips a value of a field.
+fn skip(bytes: &mut &[u8], kind: u8, depth: usize) -> Option<()> {
+    let depth = depth.checked_sub(1)?;
+    let mut drop_front = |count: usize| {
+        *bytes = bytes.get(count..)?;
+        Some(())
+    };
+    match kind {
+        // Booleans are in the type of their field.
+        1 | 2 => Some(()),
+        3 => drop_front(1),
+        4..=6 => varint(bytes).map(|_| ()),
+        7 => drop_front(8),
+        8 => {
+            let length = usize::try_from(varint(bytes)?).ok()?;
+            *bytes = bytes.get(length..)?;
+            Some(())
+        }
+        9 | 10 => {
+            let head = byte(bytes)?;
+            let count = if head >> 4 == 15 { varint(bytes)? } else { u64::from(head >> 4) };
+            let kind = head & 0x0f;
+            // In a list a boolean takes a byte.
+            (0..count).try_for_each(|_| skip(bytes, if kind <= 2 { 3 } else { kind }, depth))
+        }
+        12 => loop {
+            let (_, kind) = field(bytes, 0)?;
+            if kind == STOP {
+                return Some(());
+            }
+            skip(bytes, kind, depth)?;
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,116 @@
+//! The rows that evidence is computed on: a dense sample of the table, halves of it, and reference samples without
+//! clusters.
+
+use rayon::prelude::*;
+
+use crate::error::Result;
+use crate::observe::{Observer, check};
+use crate::points::{Points, Real};
+use crate::random::{Purpose, Stream, sample_rows};
+
+/// Tables with more columns are replaced by [`PROJECTIONS`] random projections, so that the sample of a wide sparse
+/// table is not stored densely.
+const MAX_COLUMNS: usize = 4096;
+/// Random projections of a wide table; they nearly preserve distances (Johnson and Lindenstrauss 1984).
+const PROJECTIONS: usize = 256;
+/// Tables with larger values are multiplied by [`REDUCTION`], so that the sums of a reference sample do not overflow.
+const LARGE: f64 = 1e100;
+/// 2^-600: a forest does not depend on the scale.
+const REDUCTION: f64 = f64::from_bits((1023 - 600) << 52);
+
+/// Rows of a dense table.
+#[derive(Clone, Copy)]
+pub(super) struct Sample<'a> {
+    pub values: &'a [f64],
+    pub n: usize,
+    pub d: usize,
+}
+
+impl Sample<'_> {
+    /// The values of some rows.
+    pub fn rows(&self, rows: &[u32]) -> Vec<f64> {
+        rows.iter().flat_map(|&row| &self.values[row as usize * self.d..][..self.d]).copied().collect()
+    }
+}
+
+/// Two random halves of the rows, each ascending.
+pub(super) fn halves(n: usize, seed: u64) -> (Vec<u32>, Vec<u32>) {
+    let first = sample_rows(seed, n, n / 2);
+    let mut is_first = vec![false; n];
+    first.iter().for_each(|row| is_first[*row as usize] = true);
+    let second = (0..n as u32).filter(|row| !is_first[*row as usize]).collect();
+    (first, second)
+}
+
+/// Some rows as dense values, and their width: their own columns, or random projections where there are too many.
+/// A sum runs along a row in the order of its columns, so that sparse and dense rows give the same bits.
+pub(super) fn dense_sample<R: Real>(
+    points: &Points<R>,
+    rows: &[u32],
+    seed: u64,
+    observer: &dyn Observer,
+) -> Result<(Vec<f64>, usize)> {
+    let d = points.d();
+    if d <= MAX_COLUMNS {
+        let mut values = vec![0.0f64; rows.len() * d];
+        for (&row, out) in rows.iter().zip(values.chunks_exact_mut(d)) {
+            points.copy_row(row as usize, out);
+        }
+        if points.largest() > LARGE {
+            values.iter_mut().for_each(|v| *v *= REDUCTION);
+        }
+        return Ok((values, d));
+    }
+    let mut values = vec![0.0f64; rows.len() * PROJECTIONS];
+    // Scaled to at most 1, so that no sum overflows; a forest does not depend on the scale.
+    let scale = if points.largest() > 0.0 { points.largest() } else { 1.0 };
+    const LANES: usize = 8;
+    let mut directions = vec![[0.0f64; LANES]; d];
+    let mut normals = vec![0.0; d];
+    for first in (0..PROJECTIONS).step_by(LANES) {
+        for lane in 0..LANES {
+            check(observer)?;
+            Stream::new(seed, Purpose::Sample, 2, (first + lane) as u64).normals(&mut normals);
+            directions.iter_mut().zip(&normals).for_each(|(r, z)| r[lane] = *z);
+        }
+        values.par_chunks_exact_mut(PROJECTIONS).zip(rows).for_each(|(out, &row)| {
+            let mut sums = [0.0; LANES];
+            points.each_value(row as usize, |column, value| {
+                let value = value.to_f64() / scale;
+                sums.iter_mut().zip(&directions[column]).for_each(|(s, r)| *s += value * r);
+            });
+            out[first..first + LANES].copy_from_slice(&sums);
+        });
+    }
+    Ok((values, PROJECTIONS))
+}
+
+/// Normal points with the mean and (nearly) the covariance of the data: random combinations of some of its rows.
+pub(super) fn reference_sample(
+    values: &[f64],
+    d: usize,
+    seed: u64,
+    number: u64,
+    observer: &dyn Observer,
+) -> Result<Vec<f64>> {
+    let n = values.len() / d;
+    let mut mean = vec![0.0; d];
+    for row in values.chunks_exact(d) {
+        mean.iter_mut().zip(row).for_each(|(m, v)| *m += v / n as f64);
+    }
+    let base: Vec<u32> = sample_rows(seed ^ (number + 1), n, 400.min(n));
+    let scale = 1.0 / (base.len() as f64).sqrt();
+    let mut stream = Stream::new(seed, Purpose::Sample, 1, number);
+    let mut cloud = Vec::with_capacity(values.len());
+    for _ in 0..n {
+        check(observer)?;
+        let mut point = mean.clone();
+        for &b in &base {
+            let z = stream.normal() * scale;
+            let row = &values[b as usize * d..][..d];
+            point.iter_mut().zip(row.iter().zip(&mean)).for_each(|(p, (v, m))| *p += z * (v - m));
+        }
+        cloud.extend(point);
+    }
+    Ok(cloud)
+}

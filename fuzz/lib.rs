@@ -1,0 +1,36 @@
+//! The functions that the fuzz targets run. `targets/` is compiled here and, with the stable compiler, into the tests of
+//! the root that replay `seeds/`.
+//!
+//! The command has no library. Its modules are compiled in here as they are, for the targets of its command line.
+#![allow(missing_docs, dead_code)]
+
+#[path = "targets/mod.rs"]
+mod targets;
+
+#[cfg(feature = "command")]
+#[path = "targets/command_line.rs"]
+pub mod command_line;
+
+pub use targets::run;
+
+macro_rules! command_modules {
+    ($($name:ident $path:literal),* $(,)?) => {
+        $(#[cfg(feature = "command")] #[path = $path] mod $name;)*
+    };
+}
+
+command_modules! {
+    args "../crates/rpfcluster-cli/src/args/mod.rs",
+    charts "../crates/rpfcluster-cli/src/charts/mod.rs",
+    commands "../crates/rpfcluster-cli/src/commands/mod.rs",
+    config "../crates/rpfcluster-cli/src/config.rs",
+    exit "../crates/rpfcluster-cli/src/exit.rs",
+    files "../crates/rpfcluster-cli/src/files/mod.rs",
+    library "../crates/rpfcluster-cli/src/library.rs",
+    load "../crates/rpfcluster-cli/src/load.rs",
+    outcome "../crates/rpfcluster-cli/src/outcome.rs",
+    output "../crates/rpfcluster-cli/src/output.rs",
+    resolve "../crates/rpfcluster-cli/src/resolve.rs",
+    session "../crates/rpfcluster-cli/src/session/mod.rs",
+    summary "../crates/rpfcluster-cli/src/summary/mod.rs",
+}

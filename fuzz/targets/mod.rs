@@ -1,0 +1,33 @@
+//! What the fuzz targets do with their bytes. A target panics when a property does not hold; an error that the library
+//! returns is a fine outcome.
+
+mod algorithms;
+mod models;
+mod readers;
+
+pub use readers::MEMORY;
+
+/// All targets but those of the command line.
+pub const TARGETS: [(&str, fn(&[u8])); 13] = [
+    ("text", readers::text),
+    ("npy", readers::npy),
+    ("npz", readers::npz),
+    ("mtx", readers::mtx),
+    ("parquet", readers::parquet),
+    ("arrow", readers::arrow),
+    ("gzip", readers::gzip),
+    ("labels", readers::labels),
+    ("similarity", readers::similarity),
+    ("model", models::model),
+    ("forest", algorithms::forest),
+    ("graph", algorithms::graph),
+    ("quantized", algorithms::quantized),
+];
+
+/// Runs the target of this name.
+pub fn run(name: &str, bytes: &[u8]) {
+    match TARGETS.iter().find(|(target, _)| *target == name) {
+        Some((_, target)) => target(bytes),
+        None => panic!("there is no target {name}"),
+    }
+}
