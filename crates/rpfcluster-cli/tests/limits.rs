@@ -47,7 +47,8 @@ fn memory_limit_covers_reading() {
     // With the limit of the shell twice that of the command, a command that reads on would be stopped by the former.
     let run = limited(&dir, 400_000, &format!("cluster bomb.csv.gz {outputs} --memory-limit 200M"));
     run.refused(1, &["bomb.csv.gz: reading needs over", "--memory-limit allows 200.0 MB"]);
-    let run = limited(&dir, 400_000, &format!("cluster bomb.csv.gz --precomputed {outputs} --memory-limit 200M"));
+    let run =
+        limited(&dir, 400_000, &format!("cluster bomb.csv.gz --precomputed {outputs} --memory-limit 200M"));
     run.refused(1, &["bomb.csv.gz: reading needs over", "--memory-limit allows 200.0 MB"]);
     check_old(&dir, &old);
 }

@@ -11,7 +11,9 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard};
 
-use rpfcluster_data::{Format, ReadOptions, read_frame, read_frame_bytes, read_labels, read_similarity_bytes};
+use rpfcluster_data::{
+    Format, ReadOptions, read_frame, read_frame_bytes, read_labels, read_similarity_bytes,
+};
 
 #[path = "../../../fuzz/targets/mod.rs"]
 #[allow(missing_docs, dead_code, unreachable_pub)]
@@ -244,7 +246,10 @@ fn compression_bomb_is_refused_while_it_is_read() {
         let options = ReadOptions { memory: Some(limit), ..Default::default() };
         let (read, held) = peak(|| read_frame(&path, &options));
         let message = read.unwrap_err().to_string();
-        assert!(message.contains("reading needs over") && message.contains("--memory-limit allows"), "{message}");
+        assert!(
+            message.contains("reading needs over") && message.contains("--memory-limit allows"),
+            "{message}"
+        );
         assert!(held as u64 <= limit + (8 << 20), "{held} bytes of {limit}");
     }
     for (target, read) in [("parquet", Format::Parquet), ("arrow", Format::Arrow)] {
@@ -315,7 +320,8 @@ fn long_field_is_read_or_refused_within_the_limit() {
 fn odd_files_are_refused_with_one_sentence() {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
-    let utf16: Vec<u8> = [0xfeff_u16].into_iter().chain("a,b\n1,2\n".encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    let utf16: Vec<u8> =
+        [0xfeff_u16].into_iter().chain("a,b\n1,2\n".encode_utf16()).flat_map(u16::to_le_bytes).collect();
     let bare: Vec<u8> = "a,b\n1,2\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
     for (name, bytes, words) in [
         ("empty.csv", Vec::new(), "the file is empty"),

@@ -130,11 +130,7 @@ impl Pca {
         let mean = covariance::means(points, observer)?;
         let matrix = covariance::covariance(points, &mean, observer)?;
         let total = (0..d).map(|j| matrix[j * d + j]).sum();
-        let SymmetricEigen { values, vectors } = symmetric(matrix, d, observer)?;
-        let mut axes = vec![0.0; d * most];
-        for (to, from) in axes.chunks_exact_mut(most).zip(vectors.chunks_exact(d)) {
-            to.copy_from_slice(&from[..most]);
-        }
+        let SymmetricEigen { values, vectors: axes } = symmetric(&matrix, d, most, observer)?;
         let variances = values[..most].iter().map(|v| v.max(0.0)).collect();
         Ok(Pca { mean, axes, variances, total })
     }

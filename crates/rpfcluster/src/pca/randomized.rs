@@ -42,13 +42,9 @@ pub(super) fn leading<R: Real>(points: &Points<R>, count: usize, observer: &dyn 
     // Rayleigh–Ritz: the block is orthonormal, so its Gram matrix with the product is the projected covariance.
     let image = products(points, &mean, &block, width, observer)?;
     let small = gram(Block::new(&block, width, width), Block::new(&image, width, width), observer)?;
-    let SymmetricEigen { values, vectors } = symmetric(small, width, observer)?;
     let count = count.min(width);
-    let mut turn = vec![0.0; width * count];
-    for (to, from) in turn.chunks_exact_mut(count).zip(vectors.chunks_exact(width)) {
-        to.copy_from_slice(&from[..count]);
-    }
-    rotate(&mut block, width, width, &turn, count, observer)?;
+    let SymmetricEigen { values, vectors } = symmetric(&small, width, count, observer)?;
+    rotate(&mut block, width, width, &vectors, count, observer)?;
     let axes = block.chunks_exact(width).flat_map(|row| &row[..count]).copied().collect();
     let variances = values[..count].iter().map(|v| v.max(0.0)).collect();
     let total = total_variance(points, &mean, observer)?;
