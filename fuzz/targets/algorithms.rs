@@ -105,13 +105,13 @@ pub fn graph(bytes: &[u8]) {
 /// Embeds and labels a precomputed matrix by every solver: the residuals are as promised, or there is an error.
 pub fn cluster(indptr: Vec<usize>, indices: Vec<u32>, data: Vec<f64>, n: usize) {
     let Ok(affinity) = SparseAffinity::precomputed_sparse(indptr, indices, data, n, &Silent) else { return };
-    for (solver, method, k) in [
-        (Solver::Dense, Method::Kway, 2),
-        (Solver::Block, Method::Kway, 3),
-        (Solver::Block, Method::Ncut, 2),
-    ] {
+    for (solver, method, k) in
+        [(Solver::Dense, Method::Kway, 2), (Solver::Block, Method::Kway, 3), (Solver::Block, Method::Ncut, 2)]
+    {
         let params = SpectralParams { k: k.min(n), solver, method, ..SpectralParams::default() };
-        let Ok(embedding) = spectral::embed(&affinity, &params, &Default::default(), &Silent) else { continue };
+        let Ok(embedding) = spectral::embed(&affinity, &params, &Default::default(), &Silent) else {
+            continue;
+        };
         assert_eq!(embedding.vectors.len(), n * embedding.k());
         assert!(embedding.vectors.iter().all(|x| x.is_finite()), "a vector is not finite");
         // The eigenvalues of a normalised similarity.
@@ -122,7 +122,10 @@ pub fn cluster(indptr: Vec<usize>, indices: Vec<u32>, data: Vec<f64>, n: usize) 
             let components = affinity.components(&Silent).expect("not cancelled");
             if components.is_none_or(|components| components.count() == 1) {
                 let measured = residual(&affinity, &embedding);
-                assert!(measured <= 1.01 * embedding.residual + 1e-9, "{solver:?}: {measured}, {embedding:?}");
+                assert!(
+                    measured <= 1.01 * embedding.residual + 1e-9,
+                    "{solver:?}: {measured}, {embedding:?}"
+                );
             }
         }
         if let Ok(labels) = spectral::label(&affinity, &embedding, &params, &Silent) {
@@ -179,7 +182,12 @@ pub fn quantized(bytes: &[u8]) {
         let routed = forest.route(&few).expect("the same columns");
         for tree in 0..params.trees {
             for row in 0..8 {
-                assert_eq!(routed.get(row, tree), leaves.leaf_ids().get(start + row, tree), "row {}", start + row);
+                assert_eq!(
+                    routed.get(row, tree),
+                    leaves.leaf_ids().get(start + row, tree),
+                    "row {}",
+                    start + row
+                );
             }
         }
     }

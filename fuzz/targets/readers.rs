@@ -2,8 +2,8 @@
 //! what is read has the shape that it claims.
 
 use rpfcluster_data::{
-    DataError, Format, Frame, Prepare, ReadOptions, Similarity, read_frame, read_frame_bytes, read_labels_bytes,
-    read_similarity_bytes,
+    DataError, Format, Frame, Prepare, ReadOptions, Similarity, read_frame, read_frame_bytes,
+    read_labels_bytes, read_similarity_bytes,
 };
 
 /// Bytes of memory that a reader may take. The fuzzer's own limit (`-malloc_limit_mb`) is above it.
@@ -127,7 +127,9 @@ pub fn mtx(bytes: &[u8]) {
 
 /// A precomputed matrix in any format, and its clustering.
 pub fn similarity(bytes: &[u8]) {
-    let Some(read) = check_similarity(read_similarity_bytes(bytes.to_vec(), "x", &options(None))) else { return };
+    let Some(read) = check_similarity(read_similarity_bytes(bytes.to_vec(), "x", &options(None))) else {
+        return;
+    };
     if read.n <= 64 {
         super::algorithms::cluster(read.indptr, read.indices, read.data, read.n);
     }

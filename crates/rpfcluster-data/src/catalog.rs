@@ -15,8 +15,8 @@ use sha2::{Digest, Sha256};
 use crate::column_ref::{ColumnRef, close_names};
 use crate::error::{DataError, Result, file, format};
 use crate::frame::Frame;
-use crate::prepare::{Prepare, standardize_columns};
 use crate::memory::Budget;
+use crate::prepare::{Prepare, standardize_columns};
 use crate::read::{Format, ReadOptions, load, read_frame_bytes};
 use crate::table::Table;
 

@@ -169,11 +169,7 @@ impl Budget {
     }
 
     /// Reads to the end, at most as much as the budget allows; `expected` is a guess of the length.
-    pub fn read_to_end(
-        &self,
-        mut reader: impl Read,
-        expected: usize,
-    ) -> Result<std::io::Result<Vec<u8>>> {
+    pub fn read_to_end(&self, mut reader: impl Read, expected: usize) -> Result<std::io::Result<Vec<u8>>> {
         /// Bytes by which a vector grows at least.
         const STEP: usize = 1 << 16;
         let mut bytes = Vec::new();

@@ -20,7 +20,11 @@ const PREFIX: usize = 8;
 /// table: the dictionaries, and the largest batch.
 pub(crate) fn check(bytes: &[u8], is_file: bool, source: &str, budget: &Budget) -> Result<()> {
     let mut sizes = Sizes { source, dictionaries: 0, largest: 0 };
-    if is_file { sizes.file(bytes)? } else { sizes.stream(bytes)? }
+    if is_file {
+        sizes.file(bytes)?
+    } else {
+        sizes.stream(bytes)?
+    }
     budget.spend(sizes.dictionaries.saturating_add(sizes.largest))
 }
 
@@ -58,7 +62,8 @@ impl Sizes<'_> {
     fn block(&mut self, bytes: &[u8], block: &Block) -> Result<()> {
         let part = || {
             let offset = usize::try_from(block.offset()).ok()?;
-            let (meta, body) = bytes.get(offset..)?.split_at_checked(block.metaDataLength().try_into().ok()?)?;
+            let (meta, body) =
+                bytes.get(offset..)?.split_at_checked(block.metaDataLength().try_into().ok()?)?;
             Some((meta, body.get(..usize::try_from(block.bodyLength()).ok()?)?))
         };
         let (meta, body) = part().ok_or_else(|| self.damaged("a part of it lies outside of the file"))?;
@@ -75,7 +80,8 @@ impl Sizes<'_> {
         let mut rest = bytes.strip_prefix(&CONTINUATION).unwrap_or(bytes);
         while let Some((length, tail)) = rest.split_first_chunk::<4>() {
             let length = i32::from_le_bytes(*length);
-            let Some((meta, tail)) = usize::try_from(length).ok().and_then(|l| tail.split_at_checked(l)) else {
+            let Some((meta, tail)) = usize::try_from(length).ok().and_then(|l| tail.split_at_checked(l))
+            else {
                 break;
             };
             if meta.is_empty() {
@@ -91,7 +97,8 @@ impl Sizes<'_> {
     /// Checks one message; returns the length of its body, which is at the front of `body`.
     fn message(&mut self, meta: &[u8], body: &[u8]) -> Result<usize> {
         let message = root_as_message(meta).map_err(|_| self.damaged("a message cannot be read"))?;
-        let length = usize::try_from(message.bodyLength()).map_err(|_| self.damaged("a length is negative"))?;
+        let length =
+            usize::try_from(message.bodyLength()).map_err(|_| self.damaged("a length is negative"))?;
         match message.header_type() {
             MessageHeader::RecordBatch => {
                 if let Some(batch) = message.header_as_record_batch() {

@@ -56,7 +56,8 @@ fn parse(
     if single {
         return one_a_line(&bytes, source, budget);
     }
-    let frame = parse_frame(bytes, source, &ReadOptions { format: Some(kind), ..Default::default() }, budget)?;
+    let frame =
+        parse_frame(bytes, source, &ReadOptions { format: Some(kind), ..Default::default() }, budget)?;
     let by_name = |name: &str| frame.names.iter().position(|n| frame.has_header && n == name);
     let cluster = ColumnRef::from("cluster");
     let chosen = match column {

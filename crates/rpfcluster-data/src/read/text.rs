@@ -36,12 +36,7 @@ pub(crate) struct Dialect {
 }
 
 /// Reads a table of text.
-pub(crate) fn read(
-    mut bytes: Vec<u8>,
-    source: &str,
-    header: Option<bool>,
-    budget: &Budget,
-) -> Result<Frame> {
+pub(crate) fn read(mut bytes: Vec<u8>, source: &str, header: Option<bool>, budget: &Budget) -> Result<Frame> {
     let layout = layout(&mut bytes, source, header)?;
     budget.spend_items(layout.names.len(), COLUMN)?;
     let body = &bytes[layout.start..];
@@ -104,7 +99,8 @@ pub(crate) fn layout(bytes: &mut [u8], source: &str, header: Option<bool>) -> Re
     }
     let sample = sniff::sample(body);
     let delimiter = sniff::delimiter(&sample);
-    let wide = sample.iter().map(|line| sniff::cells(line, delimiter).count()).find(|width| *width > MAX_WIDTH);
+    let wide =
+        sample.iter().map(|line| sniff::cells(line, delimiter).count()).find(|width| *width > MAX_WIDTH);
     if let Some(width) = wide {
         return Err(format(source, format!("{width} columns are more than the limit of {MAX_WIDTH}")));
     }
