@@ -3,14 +3,14 @@
 CARGO ?= cargo
 export CARGO
 
-.PHONY: help setup needs test format lint doc api rust binary scalar msrv demo speed licences package publish workflows site
+.PHONY: help setup needs test format lint doc api rust scalar threads outcomes arm64 binary portable msrv demo speed licences package publish workflows site
 # The oldest supported compiler, as [workspace.package] states it.
 MSRV = $(shell sed -n 's/^rust-version = "\([0-9.]*\)".*/\1/p' Cargo.toml)
 
 .DEFAULT_GOAL := help
 
 help: ## list the tasks
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -hE '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 include python/python.mk
 include bench/bench.mk
@@ -51,7 +51,35 @@ rust: ## test the crates and the command, and the examples of the API pages
 	else \
 		$(CARGO) test --release --workspace --lib --bins --tests --examples --locked; \
 	fi
+	$(MAKE) --no-print-directory scalar
 	$(CARGO) test --release --workspace --doc --locked
+
+# Tests that compare bits with a record, with a definition or between runs. RPF_SIMD selects the code at run time.
+EQUALITY = labels definition same_bits degenerate kernel_pairs random_numbers fixture model_bytes spectral kmeans
+
+scalar: ## run the tests that compare bits with the portable code instead of AVX2
+	RPF_SIMD=scalar $(CARGO) test --release --workspace --locked --quiet $(EQUALITY:%=--test %)
+
+threads: ## compare 1, 2, 3 and 8 threads below and above every size threshold (20 minutes on two cores)
+	$(CARGO) test --release --workspace --locked --test thread_count -- --ignored --nocapture at_any_size
+
+outcomes: ## print what becomes of 200 adversarial tables
+	$(CARGO) test --release --workspace --locked --test adversarial_tables -- --nocapture | grep '^|'
+
+# A folder of its own: another architecture. qemu-user emulates it on x86-64; a native arm64 machine runs `make rust`.
+ARM64 = aarch64-unknown-linux-gnu
+ARM64_TESTS = definition same_bits degenerate kernel_pairs random_numbers fixture model_bytes kmeans affinity points
+arm64: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER = aarch64-linux-gnu-gcc
+arm64: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER = qemu-aarch64 -L /usr/aarch64-linux-gnu
+arm64: ## run the core's tests on an emulated arm64 CPU and compare its bits with those of this one (Debian, rustup)
+	sh .ci/needs qemu
+	rustup target add $(ARM64)
+	CARGO_TARGET_DIR=target/arm64 $(CARGO) test --release --locked --quiet --target $(ARM64) -p rpfcluster --lib $(ARM64_TESTS:%=--test %)
+	CARGO_TARGET_DIR=target/arm64 $(CARGO) test --release --locked --quiet --target $(ARM64) -p rpfcluster-data --no-default-features --test labels
+	CARGO_TARGET_DIR=target/arm64 $(CARGO) test --release --locked --quiet --target $(ARM64) -p rpfcluster --test thread_count -- \
+		--ignored --nocapture --exact print_hashes | grep ' f[36]' >target/arm64/hashes.txt
+	$(CARGO) test --release --locked --quiet --workspace --test thread_count -- --ignored --nocapture --exact print_hashes | \
+		grep ' f[36]' | diff - target/arm64/hashes.txt
 
 # With the examples, --workspace resolves the same features as the tests do, so that `make test` builds no dependency
 # twice. `cargo build --bin rpf` alone has other features and takes minutes more.
@@ -59,7 +87,7 @@ binary: ## build the command and the program whose instructions are counted, as 
 	$(CARGO) build --release --workspace --locked --quiet --bin rpf --example instructions
 
 # Folders of their own: other flags or another compiler would invalidate what target/ holds.
-scalar: ## run the Rust tests without SIMD
+portable: ## run the Rust tests of a build without any SIMD
 	RUSTFLAGS="--cfg rpf_scalar" CARGO_TARGET_DIR=target/scalar $(MAKE) rust
 
 msrv: ## run the Rust tests with the oldest supported compiler (needs rustup)

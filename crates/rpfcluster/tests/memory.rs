@@ -63,7 +63,7 @@ fn peak_memory_is_a_third_to_all_of_the_estimate() {
     for (n, d) in [(20_000, 20), (60_000, 10)] {
         let made = Shape::Blobs { k: 8, d, sd: 3.0 }.generate(n, 1);
         let points = Points::new(&made.values, n, d).unwrap();
-        for affinity in [AffinityKind::Linear, AffinityKind::TopK] {
+        for affinity in [AffinityKind::Linear, AffinityKind::TopK, AffinityKind::Paper] {
             for (trees, k) in [(20, 20), (100, 8)] {
                 let open = RpfCluster { tune: false, threads: Some(2), ..Default::default() };
                 let params = RpfCluster { k, trees, affinity: Some(affinity), ..open };

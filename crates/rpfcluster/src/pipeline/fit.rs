@@ -222,7 +222,9 @@ impl ComponentSimilarity {
     }
 }
 
-/// Gives rows that share their leaf in every tree the label of the first of them, unless a cluster would vanish.
+/// Gives rows that share their leaf in every tree one label, that of the first of them. A cluster that vanishes, since it
+/// held only a part of such rows, is replaced: the largest set of inseparable rows leaves the cluster with the most sets.
+/// Labels stay as they are only where the forest separates fewer than K sets.
 pub(crate) fn unite_equal_leaves(
     leaves: &LeafMatrix,
     labels: &mut [u32],
@@ -236,10 +238,26 @@ pub(crate) fn unite_equal_leaves(
             united[row as usize] = labels[equal[0].1 as usize];
         }
     }
-    let kept = relabel_by_first_appearance(&mut united).len();
-    if kept == k {
-        labels.copy_from_slice(&united);
+    let mut kept = relabel_by_first_appearance(&mut united).len();
+    if kept < k {
+        let mut sets: Vec<&[(u64, u32)]> = order.chunk_by(|a, b| a.0 == b.0).collect();
+        // The largest first; of equal ones the one with the first row.
+        sets.sort_by_key(|rows| (std::cmp::Reverse(rows.len()), rows[0].1));
+        while kept < k {
+            let label = |rows: &[(u64, u32)]| united[rows[0].1 as usize] as usize;
+            let mut count = vec![0usize; kept];
+            sets.iter().for_each(|rows| count[label(rows)] += 1);
+            let most = (0..kept).max_by_key(|at| (count[*at], std::cmp::Reverse(*at))).unwrap_or(0);
+            if count[most] < 2 {
+                return Ok(());
+            }
+            let Some(leaving) = sets.iter().find(|rows| label(rows) == most) else { return Ok(()) };
+            leaving.iter().for_each(|&(_, row)| united[row as usize] = kept as u32);
+            kept += 1;
+        }
+        relabel_by_first_appearance(&mut united);
     }
+    labels.copy_from_slice(&united);
     Ok(())
 }
 

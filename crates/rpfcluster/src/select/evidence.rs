@@ -33,6 +33,10 @@ use crate::random::{Purpose, Stream, sample_rows};
 const MAX_COLUMNS: usize = 4096;
 /// Random projections of a wide table; they nearly preserve distances (Johnson and Lindenstrauss 1984).
 const PROJECTIONS: usize = 256;
+/// Tables with larger values are multiplied by [`REDUCTION`], so that the sums of a reference sample do not overflow.
+const LARGE: f64 = 1e100;
+/// 2^-600: a forest does not depend on the scale.
+const REDUCTION: f64 = f64::from_bits((1023 - 600) << 52);
 /// Reference samples without clusters.
 const REFERENCES: usize = 5;
 /// Splits of the rows into halves.
@@ -403,6 +407,9 @@ fn dense_sample<R: Real>(
         let mut values = vec![0.0f64; rows.len() * d];
         for (&row, out) in rows.iter().zip(values.chunks_exact_mut(d)) {
             points.copy_row(row as usize, out);
+        }
+        if points.largest() > LARGE {
+            values.iter_mut().for_each(|v| *v *= REDUCTION);
         }
         return Ok((values, d));
     }

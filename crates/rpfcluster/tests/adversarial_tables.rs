@@ -1,0 +1,146 @@
+//! 200 tables made to break a clustering, under every affinity and method: a fit ends with K valid labels or with a
+//! sentence that names the reason. docs/notes/2026-11-robustness.md shows the outcomes, which this test writes and checks.
+#![allow(clippy::unwrap_used)]
+
+#[path = "common/adversarial.rs"]
+mod adversarial;
+
+use std::collections::BTreeMap;
+
+use adversarial::{KINDS, Table, table};
+use rayon::prelude::*;
+use rpfcluster::spectral::Method;
+use rpfcluster::{AffinityKind, Error, Points, Real, RpfCluster, Silent};
+
+const SEEDS: u64 = 5;
+const AFFINITIES: [(&str, Option<AffinityKind>); 4] = [
+    ("linear", Some(AffinityKind::Linear)),
+    ("paper", Some(AffinityKind::Paper)),
+    ("top-k", Some(AffinityKind::TopK)),
+    ("chosen", None),
+];
+
+/// Fits the table twice and checks what must hold of any labels; the refusal, shortened, where there are none.
+fn outcome<R: Real>(
+    values: &[R],
+    table: &Table,
+    params: &RpfCluster,
+) -> Result<Option<&'static str>, String> {
+    let points = match Points::new(values, table.n, table.d) {
+        Ok(points) => points,
+        Err(Error::NotFinite { .. }) if table.values.iter().any(|v| !v.is_finite()) => {
+            return Ok(Some("a value is not finite"));
+        }
+        Err(error) => return Err(error.to_string()),
+    };
+    let fitted = match params.fit(&points) {
+        Ok(fitted) => fitted,
+        Err(Error::TooManyClusters { k, distinct }) if k > distinct && distinct <= table.distinct() => {
+            return Ok(Some(if k > table.n { "K exceeds the rows" } else { "K exceeds the distinct rows" }));
+        }
+        Err(error) => return Err(error.to_string()),
+    };
+    let labels = fitted.labels();
+    let mut next = 0;
+    for &label in labels {
+        if label > next {
+            return Err(format!("label {label} appears before {next}"));
+        }
+        next = next.max(label + 1);
+    }
+    if (labels.len(), next as usize) != (table.n, table.k) {
+        return Err(format!("{next} labels on {} rows", labels.len()));
+    }
+    let e = fitted.embedding();
+    if !e.vectors.iter().chain(&e.eigenvalues).chain(&e.degrees).all(|v| v.is_finite()) {
+        return Err("the embedding is not finite".to_string());
+    }
+    if let Some(verdict) = fitted.verdict()
+        && !(0.0..=1.0).contains(&verdict.score)
+    {
+        return Err(format!("the verdict has score {}", verdict.score));
+    }
+    if !fitted.confidence(&Silent).unwrap().iter().all(|c| (0.0..=1.0).contains(c)) {
+        return Err("a confidence lies outside 0 to 1".to_string());
+    }
+    if fitted.predict(&points).map_err(|e| e.to_string())? != labels {
+        return Err("predict gives training rows other labels".to_string());
+    }
+    let again = params.fit(&points).map_err(|e| e.to_string())?;
+    if again.labels() != labels || again.embedding() != e || again.verdict() != fitted.verdict() {
+        return Err("a second fit differs".to_string());
+    }
+    Ok(None)
+}
+
+/// One cell of the table: how many fits ended with labels, and how many were refused for which reason.
+fn cell(counts: &BTreeMap<Option<&str>, usize>) -> String {
+    let part = |(reason, count): (&Option<&str>, &usize)| match reason {
+        None => format!("{count} labelled"),
+        Some(reason) => format!("{count} refused: {reason}"),
+    };
+    counts.iter().map(part).collect::<Vec<_>>().join(", ")
+}
+
+#[test]
+fn every_adversarial_table_gets_valid_labels_or_a_reason() {
+    let runs: Vec<(usize, u64)> =
+        (0..KINDS.len()).flat_map(|kind| (0..SEEDS).map(move |seed| (kind, seed))).collect();
+    assert_eq!(runs.len(), 200);
+    let results: Vec<_> = runs
+        .into_par_iter()
+        .flat_map_iter(|(kind, seed)| {
+            let table = table(KINDS[kind].0, seed);
+            let narrow = table.narrow();
+            let mut found = Vec::new();
+            for (at, (name, affinity)) in AFFINITIES.into_iter().enumerate() {
+                for method in [Method::Kway, Method::Ncut] {
+                    let tune = affinity.is_none();
+                    let open = RpfCluster {
+                        k: table.k,
+                        trees: 24,
+                        seed,
+                        tune,
+                        threads: Some(1),
+                        ..Default::default()
+                    };
+                    // The verdict does not depend on the method.
+                    let assess = method == Method::Kway;
+                    let params = RpfCluster { affinity, method: Some(method), assess, ..open };
+                    // Odd seeds are in single precision, unless it cannot hold the table.
+                    let single =
+                        seed % 2 == 1 && table.values.iter().all(|v| !v.is_finite() || v.abs() < 1e38);
+                    let clock = std::time::Instant::now();
+                    let outcome = if single {
+                        outcome(&narrow, &table, &params)
+                    } else {
+                        outcome(&table.values, &table, &params)
+                    };
+                    let seconds = clock.elapsed().as_secs_f64();
+                    let told = format!("{}, seed {seed}, {name}, {method:?}, {seconds:.2} s", KINDS[kind].0);
+                    found.push((kind, at, outcome, told));
+                }
+            }
+            found
+        })
+        .collect();
+    let mut cells: BTreeMap<(usize, usize), BTreeMap<Option<&str>, usize>> = BTreeMap::new();
+    let mut wrong = Vec::new();
+    for (kind, affinity, outcome, told) in results {
+        match outcome {
+            Ok(reason) => *cells.entry((kind, affinity)).or_default().entry(reason).or_default() += 1,
+            Err(problem) => wrong.push(format!("{told}: {problem}")),
+        }
+    }
+    assert!(wrong.is_empty(), "{} fits are wrong:\n{}", wrong.len(), wrong.join("\n"));
+    let mut page =
+        "| table | what it is | linear | paper | top-k | chosen |\n|---|---|---|---|---|---|\n".to_string();
+    for (kind, (name, what)) in KINDS.into_iter().enumerate() {
+        let row: Vec<String> = (0..AFFINITIES.len()).map(|at| cell(&cells[&(kind, at)])).collect();
+        page += &format!("| {name} | {what} | {} |\n", row.join(" | "));
+    }
+    println!("{page}");
+    let note = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/notes/2026-11-robustness.md");
+    let note = std::fs::read_to_string(note).unwrap();
+    assert!(note.contains(&page), "docs/notes/2026-11-robustness.md lacks this table:\n{page}");
+}
