@@ -171,7 +171,10 @@ fn portable_code_gives_the_bits_of_avx2() {
         let mut test = std::process::Command::new(&own);
         test.args(["--exact", "print_hashes", "--ignored", "--nocapture"]).env("RPF_SIMD", code);
         let out = String::from_utf8(test.output().unwrap().stdout).unwrap();
-        out.lines().filter(|line| [" f64 ", " f32 "].iter().any(|kind| line.contains(kind))).map(str::to_string).collect::<Vec<_>>()
+        out.lines()
+            .filter(|line| [" f64 ", " f32 "].iter().any(|kind| line.contains(kind)))
+            .map(str::to_string)
+            .collect::<Vec<_>>()
     };
     let (portable, wide) = (run("scalar"), run("avx2"));
     assert_eq!(portable.len(), 37);
