@@ -1,8 +1,10 @@
 """Threads on one object, and processes forked after a fit."""
 
 import multiprocessing
+import os
 import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,6 +26,7 @@ from rpfcluster import (
 
 X = np.random.default_rng(0).normal(size=(600, 4)) + np.repeat([0, 4, 8], 200)[:, None]
 THREADS = 8
+DATA = Path(os.environ.get("RPF_DATA", "../shared/data"))
 
 
 def in_threads(work):
@@ -116,6 +119,8 @@ CALLS = {
     "cluster forests": lambda path: ClusterForests(3, n_estimators=10, random_state=0).fit(X[::2]).labels_,
     "load": lambda path: load(path).predict(X[:50]),
     "Iris": lambda path: datasets.load_iris().data,
+    # A text file of several blocks, which are read in threads.
+    "data set": lambda path: datasets.load_catalogued("magic", DATA).data if DATA.is_dir() else np.ones(1),
     "report": lambda path: (MODEL.report(path.with_suffix(".html"), X), np.ones(1))[1],
 }
 

@@ -87,10 +87,11 @@ fn no_control_character_reaches_the_terminal() {
         (2, &["cluster", "t.csv", "-k", "3\u{1b}[31m"]),
         (2, &["cluster", "t.csv", "-k", "3", "--trees\u{1b}[31m"]),
         (2, &["cl\u{1b}[31muster"]),
-        (2, &["cluster", "t.csv", "-k", "3", "--config", "c\u{1b}.toml"]),
+        (1, &["cluster", "t.csv", "-k", "3", "--config", "c\u{1b}.toml"]),
     ] {
         let refused = run(&dir, words);
-        refused.refused(code, &["\\u{"]);
+        // clap removes the sequences of the command line itself.
+        refused.refused(code, &[if code == 1 { "\\u{" } else { "rpf: " }]);
     }
 }
 

@@ -44,11 +44,14 @@ fn memory_limit_covers_reading() {
     dir.put("bomb.csv.gz", bomb(300 << 20));
     let old = put_old(&dir);
     let outputs = "-k 2 --threads 2 -o old.csv --model old.rpf --report old.html";
-    // With the limit of the shell twice that of the command, a command that reads on would be stopped by the former.
-    let run = limited(&dir, 400_000, &format!("cluster bomb.csv.gz {outputs} --memory-limit 200M"));
+    // A command that reads on would pass the limit of the shell.
+    let run = limited(&dir, 900_000, &format!("cluster bomb.csv.gz {outputs} --memory-limit 200M"));
     run.refused(1, &["bomb.csv.gz: reading needs over", "--memory-limit allows 200.0 MB"]);
-    let run =
-        limited(&dir, 400_000, &format!("cluster bomb.csv.gz --precomputed {outputs} --memory-limit 200M"));
+    let run = limited(
+        &dir,
+        900_000,
+        "cluster bomb.csv.gz --precomputed -k 2 --threads 2 -o old.csv --memory-limit 200M",
+    );
     run.refused(1, &["bomb.csv.gz: reading needs over", "--memory-limit allows 200.0 MB"]);
     check_old(&dir, &old);
 }
@@ -58,8 +61,11 @@ fn limit_of_the_shell_is_seen_before_the_work() {
     let dir = TestDir::new();
     dir.put("bomb.csv.gz", bomb(300 << 20));
     let old = put_old(&dir);
-    limited(&dir, 400_000, "cluster bomb.csv.gz -k 2 --threads 2 -o old.csv")
+    limited(&dir, 900_000, "cluster bomb.csv.gz -k 2 --threads 2 -o old.csv")
         .refused(1, &["bomb.csv.gz: reading needs over", "ulimit -v leaves"]);
+    // So little that the system may refuse first; still one sentence.
+    limited(&dir, 300_000, "cluster bomb.csv.gz -k 2 --threads 2 -o old.csv")
+        .refused(1, &["bomb.csv.gz: ", "of memory"]);
     // A table that is small, and a forest that is not.
     let rows: String = (0..20_000).map(|i| format!("{},{}\n", i % 101, i % 103)).collect();
     dir.put("rows.csv", rows);
@@ -86,8 +92,8 @@ fn lengths_that_a_file_claims_are_not_believed() {
         dir.rpf("cluster claim.feather -k 2 -o old.csv --model old.rpf --report old.html")
             .refused(1, &["claim.feather", "claim to be 1000000000000000000", "damaged"]);
     }
-    std::fs::File::create(dir.path("sparse.npy")).unwrap().set_len(1 << 50).unwrap();
-    dir.rpf("cluster sparse.npy -k 2 -o old.csv").refused(1, &["sparse.npy: reading needs over 1125"]);
+    std::fs::File::create(dir.path("sparse.npy")).unwrap().set_len(1 << 42).unwrap();
+    dir.rpf("cluster sparse.npy -k 2 -o old.csv").refused(1, &["sparse.npy: reading needs over 4.4 TB"]);
     check_old(&dir, &old);
 }
 

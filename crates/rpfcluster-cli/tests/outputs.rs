@@ -1,5 +1,7 @@
 //! Output files: all of a run or none of it, old files kept after every failure, one name for one file.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests may fail loudly, like the tests")]
+
 mod common;
 
 use std::fs;

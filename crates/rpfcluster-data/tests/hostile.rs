@@ -160,7 +160,9 @@ fn check_mutants(target: &str) {
     let _alone = alone();
     // The arrow and parquet crates may panic on damaged files; the readers turn that into errors.
     std::panic::set_hook(Box::new(|_| {}));
-    let seeds = seeds(target);
+    let mut seeds = seeds(target);
+    // Megabytes of zeros add time, not cases.
+    seeds.retain(|(name, _)| !name.ends_with("bomb"));
     let mut draws = Draws(20);
     for turn in 0..2000 {
         let (name, seed) = &seeds[turn % seeds.len()];
@@ -303,17 +305,17 @@ fn memory_of_text_is_a_multiple_of_its_size() {
 #[test]
 fn long_field_is_read_or_refused_within_the_limit() {
     let _alone = alone();
-    let long = [b"name,x\n".as_slice(), &vec![b'a'; 200 << 20], b",1\nb,2\n"].concat();
+    let long = [b"name,x\n".as_slice(), &vec![b'a'; 100 << 20], b",1\nb,2\n"].concat();
     let read = |memory: u64| {
         let options = ReadOptions { memory: Some(memory), ..Default::default() };
         peak(|| read_frame_bytes(long.clone(), "long.csv", &options))
     };
-    let (refused, held) = read(300 << 20);
+    let (refused, held) = read(150 << 20);
     let message = refused.unwrap_err().to_string();
     assert!(message.contains("reading needs over") && message.len() < 300, "{message}");
-    assert!(held < 320 << 20, "{held} bytes");
+    assert!(held < 170 << 20, "{held} bytes");
     let frame = read(2 << 30).0.unwrap();
-    assert_eq!(frame.text(0, 0).map(str::len), Some(200 << 20));
+    assert_eq!(frame.text(0, 0).map(str::len), Some(100 << 20));
 }
 
 #[test]
@@ -351,7 +353,7 @@ fn odd_files_are_refused_with_one_sentence() {
         std::os::unix::fs::symlink(&b, &a).unwrap();
         assert!(refused(a).contains("a.csv"));
         let sparse = folder.path().join("sparse.csv");
-        std::fs::File::create(&sparse).unwrap().set_len(1 << 50).unwrap();
+        std::fs::File::create(&sparse).unwrap().set_len(1 << 42).unwrap();
         let (message, held) = peak(|| refused(sparse));
         assert!(message.contains("reading needs over") && held < 1 << 20, "{message}: {held} bytes");
     }

@@ -1,5 +1,6 @@
 //! 200 tables made to break a clustering, under every affinity and method: a fit ends with K valid labels or with a
-//! sentence that names the reason. docs/notes/2026-11-robustness.md shows the outcomes, which this test writes and checks.
+//! sentence that names the reason. `make outcomes` prints the table of outcomes in
+//! docs/notes/2026-11-robustness.md.
 #![allow(clippy::unwrap_used)]
 
 #[path = "common/adversarial.rs"]
@@ -140,7 +141,4 @@ fn every_adversarial_table_gets_valid_labels_or_a_reason() {
         page += &format!("| {name} | {what} | {} |\n", row.join(" | "));
     }
     println!("{page}");
-    let note = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/notes/2026-11-robustness.md");
-    let note = std::fs::read_to_string(note).unwrap();
-    assert!(note.contains(&page), "docs/notes/2026-11-robustness.md lacks this table:\n{page}");
 }

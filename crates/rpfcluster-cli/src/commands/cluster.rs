@@ -39,27 +39,32 @@ pub fn run(args: &ClusterArgs) -> Result {
             None => summary::Reader::Terminal,
         };
         let hints = summary::warnings(&outcome, reader);
+        // Computed before the files are in place: Ctrl-C can end the run here, but not after that.
+        let mut text = String::new();
         if args.json {
             transaction.print_json(outcome.json(&session, "cluster", &hints)?);
+        } else {
+            text = session.summary(|| described(&session, args, &outcome))?;
         }
         transaction.commit()?;
         if let Some(evidence) = outcome.clustering.evidence() {
             session.details(|| summary::tables(evidence));
         }
         hints.iter().for_each(|sentence| session.note(sentence));
-        if args.json {
-            return Ok(());
-        }
-        session.summary(|| {
-            let mut text = summary::text(&session, &outcome)?;
-            for (what, path) in [("labels", &args.output), ("model", &args.model), ("report", &args.report)] {
-                if let Some(path) = path.as_ref().filter(|p| !output::is_standard(p)) {
-                    text += &format!("{what:<11}  {}\n", path.display());
-                }
-            }
-            Ok(text)
-        })
+        output::summary(&text);
+        Ok(())
     })
+}
+
+/// The summary of the clustering and the names of its files.
+fn described(session: &Session, args: &ClusterArgs, outcome: &Outcome) -> Result<String> {
+    let mut text = summary::text(session, outcome)?;
+    for (what, path) in [("labels", &args.output), ("model", &args.model), ("report", &args.report)] {
+        if let Some(path) = path.as_ref().filter(|p| !output::is_standard(p)) {
+            text += &format!("{what:<11}  {}\n", path.display());
+        }
+    }
+    Ok(text)
 }
 
 fn rows(session: &Session, args: &ClusterArgs, wanted: &Clusters) -> Result<Outcome> {

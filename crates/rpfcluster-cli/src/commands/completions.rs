@@ -11,5 +11,5 @@ pub fn run(args: &CompletionsArgs) -> Result {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "rpf", &mut script);
     // As it is: a script may contain tabs, and nothing in it comes from outside.
-    output::deliver(None, |out| out.write_all(&script))
+    output::to_stdout(|out| out.write_all(&script))
 }

@@ -60,12 +60,9 @@ impl Session {
         self.threads
     }
 
-    /// Prints a summary on standard error; with `--quiet`, `text` is not called.
-    pub fn summary(&self, text: impl FnOnce() -> Result<String>) -> Result {
-        if !self.quiet {
-            output::summary(&text()?);
-        }
-        Ok(())
+    /// The text of a summary; with `--quiet` it is empty, and `text` is not called.
+    pub fn summary(&self, text: impl FnOnce() -> Result<String>) -> Result<String> {
+        if self.quiet { Ok(String::new()) } else { text() }
     }
 
     /// A note or hint on standard error; silent with `--quiet`.
