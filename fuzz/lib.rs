@@ -2,7 +2,10 @@
 //! the root that replay `seeds/`.
 //!
 //! The command has no library. Its modules are compiled in here as they are, for the targets of its command line.
-#![allow(missing_docs, dead_code)]
+#![allow(missing_docs, dead_code, unused_imports)]
+
+use std::panic::AssertUnwindSafe;
+use std::sync::{Mutex, Once};
 
 #[path = "targets/mod.rs"]
 mod targets;
@@ -11,7 +14,24 @@ mod targets;
 #[path = "targets/command_line.rs"]
 pub mod command_line;
 
-pub use targets::run;
+/// Runs a target. libFuzzer's hook would abort at every panic, also at those of the arrow and parquet crates that the
+/// readers turn into errors: here a panic counts when it leaves the target.
+pub fn run(name: &str, bytes: &[u8]) {
+    static HOOK: Once = Once::new();
+    static LAST: Mutex<String> = Mutex::new(String::new());
+    HOOK.call_once(|| {
+        std::panic::set_hook(Box::new(|info| {
+            if let Ok(mut last) = LAST.lock() {
+                *last = info.to_string();
+            }
+        }));
+    });
+    let target = AssertUnwindSafe(|| targets::run(name, bytes));
+    if std::panic::catch_unwind(target).is_err() {
+        eprintln!("{}", LAST.lock().map(|last| last.clone()).unwrap_or_default());
+        std::process::abort();
+    }
+}
 
 macro_rules! command_modules {
     ($($name:ident $path:literal),* $(,)?) => {

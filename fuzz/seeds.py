@@ -46,7 +46,6 @@ for name, text in TEXT.items():
     put("gzip", name, b"\1" + (text if isinstance(text, bytes) else text.encode()))
 put("gzip", "stored", b"\0" + gzip.compress(TEXT["comma"].encode(), mtime=0)[2:])
 put("gzip", "two-members", b"\0" + (gzip.compress(b"1,2\n", mtime=0) + gzip.compress(b"3,4\n", mtime=0))[2:])
-put("gzip", "bomb", b"\0" + gzip.compress(b"0,0\n" * 2_000_000, mtime=0)[2:])
 
 for name, text in {
     "header": "row,cluster\n2,0\n3,1\n5,0\n",
@@ -124,18 +123,6 @@ for codec in ("uncompressed", "lz4", "zstd"):
         with pa.ipc.new_stream(file, source.schema, options=options) as stream:
             stream.write_table(source)
         put("arrow", f"{name}-{codec}-stream", file.getvalue())
-# 80 MB of zeros each.
-zeros = pa.table({"x": np.zeros(10_000_000)})
-file = io.BytesIO()
-pq.write_table(zeros, file, compression="zstd", use_dictionary=False, data_page_size=1 << 30, row_group_size=10_000_000)
-put("parquet", "bomb", file.getvalue())
-file = io.BytesIO()
-pa.feather.write_feather(zeros, file, compression="zstd", chunksize=10_000_000)
-put("arrow", "bomb", file.getvalue())
-file = io.BytesIO()
-scipy.sparse.save_npz(file, scipy.sparse.coo_matrix((np.zeros(4_000_000), (np.zeros(4_000_000, int), np.zeros(4_000_000, int))), (2, 2)))
-put("npz", "bomb", file.getvalue())
-
 views = pa.table({"v": pa.array(["a", "a longer text than twelve bytes", None], pa.string_view()), "x": [1.0, 2.0, 3.0]})
 file = io.BytesIO()
 with pa.ipc.new_file(file, views.schema) as out:
