@@ -79,6 +79,10 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         affinity="linear".
     split, direction, n_candidates
         See `RPForest`.
+    n_components : int, "auto" or None, default="auto"
+        Number of leading principal components on which the forest is grown. "auto" takes, of a table of more than 50
+        features, the components that hold 95 % of the variance, from 10 to 50 of them, and the features themselves of
+        any other table. None always takes the features, as in the paper.
     duplicates : {"weigh", "keep"}, default="weigh"
         How to treat samples that occur several times.
 
@@ -180,6 +184,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         split: str = "uniform",
         direction: str = "gaussian",
         n_candidates: int = 1,
+        n_components: int | str | None = "auto",
         duplicates: str = "weigh",
         method: str = "auto",
         solver: str = "auto",
@@ -203,6 +208,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         self.split = split
         self.direction = direction
         self.n_candidates = n_candidates
+        self.n_components = n_components
         self.duplicates = duplicates
         self.method = method
         self.solver = solver
@@ -241,6 +247,9 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
                 raise ValueError("n_clusters='auto' requires a forest, but affinity='precomputed' grows none")
             return self._fit_precomputed(X, k, more["method"] or "kway")
         X = check_data(self, X, reset=True, min_samples=2)
+        count, n_features = self.n_components, X.shape[1]
+        if isinstance(count, int) and count > n_features:
+            raise ValueError(f"n_components is {count}, but must be at most n_features={n_features}")
         self._fit_cluster(X, k, **more)
         self.__dict__.pop("_used", None)
         self._set_fitted(self._cluster, X.dtype)
@@ -258,7 +267,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         ----------
         **params
             The parameters to change; all others keep their values. The parameters of the forest (``n_estimators``,
-            ``split``, ``direction``, ``n_candidates``, ``duplicates``, ``random_state``) cannot change,
+            ``split``, ``direction``, ``n_candidates``, ``n_components``, ``duplicates``, ``random_state``) cannot change,
             ``min_samples_split`` cannot be below its value in the forest, and ``n_clusters`` must be a number.
 
         Returns
@@ -284,7 +293,15 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         check_is_fitted(self)
         if "_cluster" not in vars(self):
             raise ValueError("recut requires a forest, but affinity='precomputed' grows none")
-        fixed_names = {"n_estimators", "split", "direction", "n_candidates", "duplicates", "random_state"}
+        fixed_names = {
+            "n_estimators",
+            "split",
+            "direction",
+            "n_candidates",
+            "n_components",
+            "duplicates",
+            "random_state",
+        }
         if fixed := sorted(fixed_names & set(params)):
             raise ValueError(f"recut keeps the forest, so {fixed[0]} cannot change; fit a new model")
         other: RPFCluster = clone(self).set_params(**params)
@@ -314,8 +331,17 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
             "max_k": most,
             "tune": tune,
             "method": None if method == "auto" else method,
+            "components": self._components(),
             "duplicates": check_choice(self.duplicates, "duplicates", ("weigh", "keep")),
         }
+
+    def _components(self) -> Any:
+        """Return the number of principal components as the library names it."""
+        if self.n_components is None:
+            return "none"
+        if is_auto(self.n_components, "n_components"):
+            return "auto"
+        return {"count": check_int(self.n_components, "n_components", 1)}
 
     def _trees(self) -> dict[str, Any]:
         """Return the number of trees, or its limit."""

@@ -140,6 +140,7 @@ def load(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> RPFClust
             diagonal=asked["diagonal"],
             solver=asked["solver"],
             n_landmarks=asked["landmarks"],
+            n_components=_components(asked["components"]),
             duplicates=asked["duplicates"],
         )
         estimator._cluster = model
@@ -152,6 +153,13 @@ def load(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> RPFClust
     if meta is not None:
         _set_preparation(estimator, json.loads(meta)["preparation"])
     return estimator
+
+
+def _components(asked: Any) -> int | str | None:
+    """Return the number of principal components as `RPFCluster` takes it."""
+    if isinstance(asked, dict):
+        return int(asked["count"])
+    return None if asked == "none" else str(asked)
 
 
 # Parameters with the same name in both languages; None in the file is "auto".

@@ -56,6 +56,7 @@ fn python_name(name: &str) -> Option<&'static str> {
         "trees" | "max_trees" | "instances" => "n_estimators",
         "min_node" => "min_samples_split",
         "candidates" => "n_candidates",
+        "components" => "n_components",
         "top" | "neighbor" => "n_neighbors",
         "landmarks" => "n_landmarks",
         "threads" => "n_jobs",
