@@ -8,15 +8,19 @@ use rpfcluster::model_file::Container;
 use rpfcluster::random::{Purpose, Stream};
 use rpfcluster::{Components, Error, Fitted, Points, RpfCluster, Silent};
 
-/// `k` groups in a random plane of `signal` dimensions, hidden in `d` noisy columns.
+/// `k` groups in a random plane of `signal` dimensions, hidden in `d` columns with some noise.
 fn hidden_groups(seed: u64, n: usize, d: usize, signal: usize, k: usize) -> (Vec<f64>, Vec<u32>) {
+    noisy_groups(seed, n, d, signal, k, 0.5)
+}
+
+fn noisy_groups(seed: u64, n: usize, d: usize, signal: usize, k: usize, noise: f64) -> (Vec<f64>, Vec<u32>) {
     let mut stream = Stream::new(seed, Purpose::Shapes, 21, 0);
     let axes: Vec<f64> = (0..signal * d).map(|_| stream.normal() / (d as f64).sqrt()).collect();
     let centers: Vec<f64> = (0..k * signal).map(|_| 6.0 * stream.normal()).collect();
     let truth: Vec<u32> = (0..n).map(|i| (i % k) as u32).collect();
     let mut values = vec![0.0; n * d];
     for (row, &group) in values.chunks_exact_mut(d).zip(&truth) {
-        row.iter_mut().for_each(|v| *v = 0.5 * stream.normal());
+        row.iter_mut().for_each(|v| *v = noise * stream.normal());
         for s in 0..signal {
             let at = centers[group as usize * signal + s] + stream.normal();
             row.iter_mut().zip(&axes[s * d..]).for_each(|(v, a)| *v += at * a);
@@ -56,7 +60,8 @@ fn errors(values: &[f64], n: usize, d: usize, fitted: &Fitted) -> (f64, f64) {
 
 #[test]
 fn components_are_eigenvectors_of_the_covariance_matrix() {
-    for (d, count, tolerance) in [(61, 12, 1e-12), (130, 50, 1e-12), (1200, 5, 1e-4)] {
+    // Exact up to 1,000 columns, an iteration of few passes beyond.
+    for (d, count, tolerance) in [(61, 12, 1e-12), (130, 50, 1e-12), (1200, 5, 2e-3)] {
         let (n, k) = (400, 3);
         let (values, _) = hidden_groups(d as u64, n, d, 5, k);
         let points = Points::new(&values, n, d).unwrap();
@@ -91,7 +96,7 @@ fn components_find_groups_that_all_columns_hide() {
     let (n, d, k) = (600, 300, 5);
     let (mut with, mut without) = (0.0, 0.0);
     for seed in 0..5 {
-        let (values, truth) = hidden_groups(seed, n, d, 6, k);
+        let (values, truth) = noisy_groups(seed, n, d, 6, k, 1.5);
         let points = Points::new(&values, n, d).unwrap();
         for (components, sum) in [(Components::Auto, &mut with), (Components::None, &mut without)] {
             let params = RpfCluster { seed, trees: 200, ..fixed(k, components) };
