@@ -1,6 +1,8 @@
 //! The command line and its configuration file: parsed and resolved, not run. Used by the fuzz targets `arguments` and
 //! `config`, and by a test of the command that replays their seeds.
 
+#![allow(clippy::expect_used, clippy::panic, reason = "a target panics when a property does not hold")]
+
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
@@ -55,8 +57,12 @@ fn resolve(cli: &Cli) -> Result<(), Failure> {
             resolve::prepare(&args.data);
             resolve::appendable(&args.data.data)?;
         }
-        Verb::Kernel(args) => drop(resolve::forest(&args.forest)?),
-        Verb::Neighbors(args) => drop(resolve::forest(&args.forest)?),
+        Verb::Kernel(args) => {
+            resolve::forest(&args.forest)?;
+        }
+        Verb::Neighbors(args) => {
+            resolve::forest(&args.forest)?;
+        }
         _ => {}
     }
     Ok(())

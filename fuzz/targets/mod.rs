@@ -7,8 +7,11 @@ mod readers;
 
 pub use readers::MEMORY;
 
+/// A name, and what is done with the bytes.
+type Target = (&'static str, fn(&[u8]));
+
 /// All targets but those of the command line.
-pub const TARGETS: [(&str, fn(&[u8])); 13] = [
+pub const TARGETS: [Target; 13] = [
     ("text", readers::text),
     ("npy", readers::npy),
     ("npz", readers::npz),

@@ -1,5 +1,6 @@
 //! Hostile input and memory limits: one sentence, exit 1, old outputs intact, and no more memory than allowed.
 #![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "helpers of tests may fail loudly, like the tests")]
 
 mod common;
 
