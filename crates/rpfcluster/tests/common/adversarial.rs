@@ -147,7 +147,7 @@ pub fn table(kind: &str, seed: u64) -> Table {
         "one row" => filled(1, 4, 1, |_, _| s.normal()),
         "two rows" => filled(2, 3, 2, |_, _| s.normal()),
         "two equal rows" => Table::new(3, 2, vec![s.normal(); 6]),
-        "infinity" => cloud_with(if seed % 2 == 0 { f64::INFINITY } else { f64::NEG_INFINITY }, s),
+        "infinity" => cloud_with(if seed.is_multiple_of(2) { f64::INFINITY } else { f64::NEG_INFINITY }, s),
         "not a number" => cloud_with(f64::NAN, s),
         "alternating signs at 1e308" => {
             filled(80, 2, 2, |i, _| if i % 2 == 0 { 1e308 } else { -1e308 } * (1.0 + 0.5 * s.uniform()))
