@@ -7,7 +7,7 @@ mod common;
 use common::normals;
 use rpfcluster::metrics::Scores;
 use rpfcluster::select::Choice;
-use rpfcluster::{Fitted, Points, RpfCluster, Silent};
+use rpfcluster::{Components, Fitted, Points, RpfCluster, Silent};
 
 /// Two groups that differ by `apart` in the first `telling` columns; the noise in the other columns hides it.
 fn hidden(n: usize, d: usize, telling: usize, apart: f64) -> (Vec<f64>, Vec<u32>) {
@@ -29,15 +29,16 @@ fn stability_decides_where_agreement_is_chance() {
     let (values, truth) = hidden(n, d, 10, 1.2);
     let points = Points::new(&values, n, d).unwrap();
     let ari = |fitted: &Fitted| Scores::new(fitted.labels(), &truth).unwrap().ari;
+    // Principal components would find the groups.
+    let open = RpfCluster { k: 2, components: Components::None, ..Default::default() };
     for seed in 0..3 {
-        let fitted = RpfCluster { k: 2, seed, ..Default::default() }.fit(&points).unwrap();
+        let fitted = RpfCluster { seed, ..open.clone() }.fit(&points).unwrap();
         let choice = choice(&fitted);
         assert!(choice.by_stability(), "{choice:?}");
         let stability: Vec<f64> = choice.candidates.iter().map(|c| c.stability.unwrap()).collect();
         assert!(stability[1..].iter().all(|other| *other <= stability[0]), "{stability:?}");
         let agreed = choice.candidates.iter().max_by(|a, b| a.agreement.total_cmp(&b.agreement)).unwrap();
-        let given =
-            RpfCluster { k: 2, seed, tune: false, min_node: Some(agreed.min_node), ..Default::default() };
+        let given = RpfCluster { seed, tune: false, min_node: Some(agreed.min_node), ..open.clone() };
         let given = match agreed.affinity {
             rpfcluster::AffinityParams::TopK { top, power } => {
                 RpfCluster { top: Some(top), power: Some(power), ..given }
