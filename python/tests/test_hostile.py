@@ -1,4 +1,4 @@
-"""Files and names of an attacker: no code is executed, nothing is requested, and messages have no control characters."""
+"""Files and names of an attacker: no code is executed, nothing is requested, and messages are printable."""
 
 import pickle
 import re

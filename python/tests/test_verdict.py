@@ -130,7 +130,7 @@ def test_predict_names_samples_far_outside(groups):
 
 def test_fit_names_samples_far_outside(groups):
     far = groups[0].copy()
-    far[[17, 90]] = [500.0, 0.0, 0.0]
+    far[[17, 90]] = 500.0
     model = RPFCluster(2, n_estimators=50, random_state=0)
     with pytest.warns(UserWarning, match=r"2 rows lie far outside the other rows \(the first is row 17\)"):
         model.fit(far)

@@ -7,7 +7,7 @@
 //!
 //! `covariance` and a dense eigen-decomposition up to [`COVARIANCE_COLUMNS`] columns, exact up to rounding; `randomized`
 //! beyond. The sums have a fixed order: neither the number of threads nor sparse storage changes a bit. Memory: the
-//! scores, n x C, and for the fit d² numbers three times, or (C + 10) d numbers ten times.
+//! scores, n x C, and for the fit d² numbers three times, or (C + 10) d numbers five times.
 
 mod covariance;
 mod randomized;
@@ -25,6 +25,8 @@ use crate::simd::dispatch;
 pub(crate) const COVARIANCE_COLUMNS: usize = 1000;
 /// Largest number of components that are chosen. Tables of no more columns stay as they are.
 pub(crate) const MAX_COMPONENTS: usize = 50;
+/// Largest number of columns whose components are computed unasked: their blocks take 250 MB.
+const MAX_COLUMNS: usize = 100_000;
 /// Smallest number of components that are chosen: where a few large columns hold most of the variance, the clusters are
 /// often in the others.
 const MIN_COMPONENTS: usize = 10;
@@ -92,7 +94,7 @@ impl Pca {
         let d = points.d();
         let [double, single] = MAX_MAGNITUDES;
         let too_large = points.largest() > if R::PRECISION == Precision::F32 { single } else { double };
-        if count.is_none() && (d <= MAX_COMPONENTS || too_large) {
+        if count.is_none() && (d <= MAX_COMPONENTS || d > MAX_COLUMNS || too_large) {
             return Ok(None);
         }
         if too_large {

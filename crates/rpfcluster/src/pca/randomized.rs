@@ -20,8 +20,8 @@ use crate::points::{Points, Real};
 const OVERSAMPLING: usize = 10;
 /// Products with the covariance matrix. Two suffice for a decaying spectrum; the noise of real tables decays slowly.
 const PASSES: usize = 4;
-/// Stripes of rows whose sums are added in order.
-const STRIPES: usize = 8;
+/// Stripes of rows whose sums are added in order; each takes a block of memory.
+const STRIPES: usize = 2;
 /// Rows between two checks for cancellation.
 const CHECK_ROWS: usize = 256;
 
