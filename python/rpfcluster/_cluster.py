@@ -80,8 +80,8 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
     split, direction, n_candidates
         See `RPForest`.
     n_components : int, "auto" or None, default="auto"
-        Number of leading principal components on which the forest is grown. "auto" takes, of a table of 51 to
-        100,000 features, the components that hold 95 % of the variance, from 10 to 50 of them, and the features themselves of
+        Number of leading principal components on which the forest is grown. "auto" takes, of a table of 51 to 100,000
+        features, the components that hold 95 % of the variance, from 10 to 50 of them, and the features themselves of
         any other table. None always takes the features, as in the paper.
     duplicates : {"weigh", "keep"}, default="weigh"
         How to treat samples that occur several times.
