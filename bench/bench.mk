@@ -4,7 +4,7 @@
 BENCH_VENV := bench/.venv
 BENCH_BIN := $(BENCH_VENV)/bin
 
-.PHONY: bench choosing verdict confidence rates instructions tables tablescheck shapespicture faults faultscheck
+.PHONY: bench choosing verdict families confidence rates instructions tables tablescheck shapespicture faults faultscheck
 
 # Reinstalled only when the list of peers changes.
 $(BENCH_VENV)/installed: bench/requirements.txt
@@ -26,6 +26,9 @@ choosing: $(BENCH_VENV)/built ## quality of the label-free choice on every data 
 
 verdict: $(BENCH_VENV)/built ## calibration of the verdict and of -k auto (an hour; ARGS="--families mixtures": minutes)
 	$(BENCH_BIN)/python bench/verdict.py $(ARGS)
+
+families: $(BENCH_VENV)/built ## the choice of a setting against fixed settings, on design and check sets (ten minutes)
+	$(BENCH_BIN)/python bench/families.py $(ARGS)
 
 confidence: $(BENCH_VENV)/built ## calibration of the confidence of a row (ten minutes)
 	$(BENCH_BIN)/python bench/confidence.py $(ARGS)

@@ -109,7 +109,7 @@ def measure(table: Table) -> Iterator[Line]:
             found = json.loads(run.stdout)
             clusters = np.loadtxt(labels, delimiter=",", skiprows=1, dtype=int)[:, 1]
             verdict = {part: found["verdict"][part] for part in ("word", "score")}
-            score = _ari(y[known], clusters[known])
+            score = ari(y[known], clusters[known])
             yield (
                 line | verdict | {"method": method, "k": found["k"], "ari": score, "seconds": found["seconds"]["total"]}
             )
@@ -119,10 +119,11 @@ def measure(table: Table) -> Iterator[Line]:
         for size in HDBSCAN_SIZES:
             clusters = HDBSCAN(min_cluster_size=size, copy=True).fit_predict(X)
             found = len(set(clusters[clusters >= 0].tolist()))
-            yield line | {"method": f"HDBSCAN({size})", "k": found, "ari": _ari(y[known], clusters[known])}
+            yield line | {"method": f"HDBSCAN({size})", "k": found, "ari": ari(y[known], clusters[known])}
 
 
-def _ari(truth: Any, clusters: Any) -> float:
+def ari(truth: Any, clusters: Any) -> float:
+    """Return the adjusted Rand index; 0 for one class."""
     from sklearn.metrics import adjusted_rand_score
 
     return float(adjusted_rand_score(truth, clusters)) if len(set(truth.tolist())) > 1 else 0.0

@@ -87,10 +87,7 @@ def predict(job: dict[str, Any], X: Any, y: Any, seed: int) -> None:
 
 
 def best(job: dict[str, Any], X: Any, y: Any, seed: int) -> None:
-    """Fit every candidate of auto with its parameters fixed; report all scores and the best by labels.
-
-    `recut` reuses the forest and gives the labels of a fit with that setting.
-    """
+    """Fit every candidate of auto with its parameters fixed; report all scores and the best by labels."""
     from rpfcluster import RPFCluster
 
     clock = time.perf_counter()
@@ -101,8 +98,8 @@ def best(job: dict[str, Any], X: Any, y: Any, seed: int) -> None:
         numbers = dict(candidate["affinity"])
         given = {"affinity": numbers.pop("kind"), "min_samples_split": candidate["min_node"]}
         given |= {"n_neighbors" if name == "top" else name: value for name, value in numbers.items()}
-        labels = auto.recut(tune=False, **given).labels_
-        grid.append({"setting": given, "agreement": candidate["agreement"], **scores(labels, y)})
+        labels = RPFCluster(n_clusters=job["k"], random_state=seed, tune=False, **given).fit(X).labels_
+        grid.append({"setting": given, "strength": candidate["strength"], **scores(labels, y)})
     winner = max(grid, key=lambda run: run["ari"])
     found = {name: winner[name] for name in ("setting", "ari", "nmi", "rho_c")}
     say(seed=seed, seconds=time.perf_counter() - clock, **found, grid=grid)

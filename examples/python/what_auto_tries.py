@@ -1,4 +1,4 @@
-"""The settings that RPFCluster tries by default: the partition of each, its agreement with the others, and the choice.
+"""The settings that RPFCluster compares by default: the partition of each, its prediction strength, and the choice.
 
 ``python what_auto_tries.py FILE.png`` draws them.
 """
@@ -43,25 +43,23 @@ def draw(X: np.ndarray, auto: RPFCluster, picture: str) -> None:
 
     k = auto.n_clusters_
     tried = auto.chosen_["evidence"]["settings"]["candidates"]
-    best = max(range(len(tried)), key=lambda i: tried[i]["agreement"])
-    columns = 4
-    rows = -(-len(tried) // columns)
-    figure, axes = pyplot.subplots(rows, columns, figsize=(2.6 * columns, 2.7 * rows), layout="constrained")
-    for at, (setting, place) in enumerate(zip(tried, axes.flat, strict=False)):
+    chosen_affinity = auto.chosen_["evidence"]["settings"]["affinity"]
+    columns = len(tried)
+    figure, axes = pyplot.subplots(1, columns, figsize=(2.9 * columns, 3.1), layout="constrained", squeeze=False)
+    for setting, place in zip(tried, axes.flat, strict=False):
         numbers = dict(setting["affinity"])
         given = {"affinity": numbers.pop("kind"), "min_samples_split": setting["min_node"]}
         given |= {"n_neighbors" if name == "top" else name: value for name, value in numbers.items()}
         labels = RPFCluster(k, random_state=0, tune=False, **given).fit_predict(X)
         place.scatter(*X.T, c=COLOURS[labels], s=3, linewidths=0)
-        chosen = " · chosen" if at == best else ""
+        chosen = " · chosen" if setting["affinity"] == chosen_affinity else ""
         title = f"{in_words(setting['affinity'])}, leaves {setting['min_node']}"
-        title += f"\nagreement {setting['agreement']:.2f}{chosen}"
+        strength = "not measured" if setting["strength"] is None else f"{setting['strength']:.2f}"
+        title += f"\nprediction strength {strength}{chosen}"
         place.set_title(title, fontsize=8, fontweight="bold" if chosen else None)
         place.set(xticks=[], yticks=[], aspect="equal")
         for side in place.spines.values():
             side.set(color="#0072B2" if chosen else "#cccccc", linewidth=2.5 if chosen else 1)
-    for place in axes.flat[len(tried) :]:
-        place.set_axis_off()
     figure.savefig(picture, dpi=90)
     pyplot.close(figure)
 

@@ -53,9 +53,10 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
     max_clusters : int, default=10
         Largest number of clusters that "auto" chooses.
     tune : bool, default=True
-        Whether to choose the parameters left at "auto" by consensus: of several candidate settings, the one whose
-        partition agrees most with the others, or, if two halves of the forest do not reproduce that partition, the one
-        whose partition is most stable. No labels are used. With ``tune=False``, these parameters take fixed defaults.
+        Whether to compare the default setting of the parameters left at "auto" with one of each other family by
+        prediction strength (how well the clusters of one half of the samples predict those of the other half), and to
+        use another where it is reproduced far better. No labels are used. With ``tune=False``, these parameters take
+        fixed defaults.
     affinity : {"auto", "paper", "linear", "top-k", "precomputed"}, default="auto"
         How to construct the affinity graph from the similarities S.
 
@@ -260,8 +261,8 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
     def recut(self, **params: Any) -> RPFCluster:
         """Cluster the training samples again with other parameters and the same forest.
 
-        With ``tune=False``, growing the forest is most of the cost of a fit; otherwise comparing candidate settings is,
-        which `recut` repeats. The labels are those of a new fit with these parameters.
+        Growing the forest is most of the cost of a fit. Parameters left at "auto" keep the values that this fit chose;
+        the labels are those of a new fit with the same values.
 
         Parameters
         ----------
@@ -274,11 +275,6 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         -------
         model : RPFCluster
             A new fitted estimator, without a verdict. This one does not change.
-
-        Notes
-        -----
-        Above 100,000 samples, pass ``tune=False``: `fit` compares candidate settings on a subsample, while `recut`
-        compares them on all samples, which takes longer and may select another setting.
 
         Examples
         --------

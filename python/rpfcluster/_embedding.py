@@ -127,8 +127,7 @@ class RPFEmbedding(ClassNamePrefixFeaturesOutMixin, SpectralBase):  # type: igno
         X = check_data(self, X, reset=True, min_samples=2)
         if count >= X.shape[0]:
             raise ValueError(f"n_components is {count}, but must be below the number of samples, {X.shape[0]}")
-        # Candidate settings and the verdict need partitions, which an embedding does not have.
-        self._fit_cluster(X, count + 1, tune=False, assess=False)
+        self._fit_cluster(X, count + 1, embedding=True)
         if self._cluster.components > 1:
             warnings.warn(
                 f"the graph has {self._cluster.components} connected components, which are embedded separately; "

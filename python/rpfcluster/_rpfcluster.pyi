@@ -92,6 +92,7 @@ class Cluster:
         threads: int | None = None,
         memory_limit: int | None = None,
         progress: Progress | None = None,
+        embedding: bool = False,
     ) -> Cluster: ...
     def recut(
         self,

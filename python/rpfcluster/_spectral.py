@@ -64,10 +64,10 @@ class SpectralBase(TransformerMixin, BaseEstimator):  # type: ignore[misc, unuse
         landmarks = check_int(self.n_landmarks, "n_landmarks", 1)
         return {"solver": solver, "landmarks": landmarks, "seed": resolve_seed(self.random_state)}
 
-    def _fit_cluster(self, X: Any, k: int, **more: Any) -> None:
+    def _fit_cluster(self, X: Any, k: int, embedding: bool = False, **more: Any) -> None:
         params = json.dumps({**self._params(k), **more})
         runtime = resolve_threads(self.n_jobs), self._limit(), make_progress(self.verbose)
-        self._cluster = _rpfcluster.Cluster.fit(as_native(X), params, *runtime)
+        self._cluster = _rpfcluster.Cluster.fit(as_native(X), params, *runtime, embedding)
         self._affinity_matrix: Any = None
 
     def _limit(self) -> int | None:

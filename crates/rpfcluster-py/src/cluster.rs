@@ -36,9 +36,9 @@ impl Cluster {
 #[pymethods]
 impl Cluster {
     /// Clusters the rows. `params` is the JSON of the library's `RpfCluster`; `threads` and `memory_limit` (in bytes)
-    /// are separate, since a model does not hold them.
+    /// are separate, since a model does not hold them. `embedding` asks for a spectral embedding instead of clusters.
     #[staticmethod]
-    #[pyo3(signature = (table, params, threads=None, memory_limit=None, progress=None))]
+    #[pyo3(signature = (table, params, threads=None, memory_limit=None, progress=None, embedding=false))]
     fn fit(
         py: Python<'_>,
         table: InputTable<'_>,
@@ -46,8 +46,12 @@ impl Cluster {
         threads: Option<usize>,
         memory_limit: Option<u64>,
         progress: ProgressCallback,
+        embedding: bool,
     ) -> PyResult<Self> {
-        let params = RpfCluster { threads, memory_limit, ..parse(params)? };
+        let mut params = RpfCluster { threads, memory_limit, ..parse(params)? };
+        if embedding {
+            params = params.for_embedding();
+        }
         let inner =
             with_view!(table, view => gate(py, progress, |o| params.fit(view.points()?.observed(o))))?;
         Ok(Cluster { inner: Arc::new(inner) })

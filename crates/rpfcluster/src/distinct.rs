@@ -125,18 +125,6 @@ impl DistinctRows {
     pub fn expand<T: Copy>(&self, values: &[T]) -> Vec<T> {
         self.group_of.iter().map(|group| values[*group as usize]).collect()
     }
-
-    /// A table of some of the distinct rows, each with all its copies, which follow each other.
-    pub fn subset(&self, groups: &[u32]) -> Self {
-        let copies: Vec<u32> = groups.iter().map(|group| self.copies[*group as usize]).collect();
-        let mut first = Vec::with_capacity(copies.len());
-        let mut group_of = Vec::new();
-        for (group, &copies) in (0..).zip(&copies) {
-            first.push(group_of.len() as u32);
-            group_of.extend(std::iter::repeat_n(group, copies as usize));
-        }
-        DistinctRows { first, copies, group_of }
-    }
 }
 
 /// The spread of each column: the range of its values without the lowest and the highest tenth, so that outliers do not

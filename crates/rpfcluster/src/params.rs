@@ -120,7 +120,8 @@ pub struct RpfCluster {
     pub k: usize,
     /// Selects K from 1 to this number; `k` is then ignored.
     pub max_k: Option<usize>,
-    /// Whether parameters that are `None` are selected by trials; otherwise they take fixed defaults.
+    /// Whether affinity and `min_node`, where they are `None`, are selected by prediction strength; otherwise they take
+    /// fixed defaults.
     pub tune: bool,
     /// Whether the fit is assessed: see [`crate::Fitted::verdict`]. The labels do not depend on it.
     pub assess: bool,
@@ -201,10 +202,13 @@ impl Default for RpfCluster {
 }
 
 impl RpfCluster {
-    /// Default number of neighbours of `top-k`: the middle one of the numbers that are tried.
-    pub const TOP: usize = 10;
-    /// Default exponent of `top-k`: good on tables and on shapes (docs/background/accuracy.md).
-    pub const POWER: f64 = 4.0;
+    /// Default number of neighbours of `top-k`. With [`RpfCluster::POWER`] and [`RpfCluster::TOP_K_MIN_NODE`] the best
+    /// fixed setting on design tables (docs/notes/2026-11-families.md).
+    pub const TOP: usize = 20;
+    /// Default exponent of `top-k`.
+    pub const POWER: f64 = 8.0;
+    /// Default `min_node` of `top-k`.
+    pub const TOP_K_MIN_NODE: usize = 24;
     /// Default threshold of `paper`, a fraction of trees.
     pub const BETA1: f64 = 0.1;
     /// Default bandwidth of `paper`, in units of S.
@@ -311,28 +315,50 @@ impl RpfCluster {
         }
     }
 
-    /// n_s without trials: the given value, else the paper's 30, but at most a quarter of the rows (and at least 6)
-    /// so that small tables are split at all. For `linear` the upper bound is sqrt(n) where that exceeds 30.
+    /// n_s by default: the given value, else 24 for `top-k`, but at most half of the rows, and the paper's 30 for the others,
+    /// but at most a quarter of the rows; at least 6. For `linear` the upper bound is sqrt(n) where that exceeds 30.
     ///
     /// ```
     /// use rpfcluster::RpfCluster;
-    /// assert_eq!(RpfCluster::default().fixed_min_node(150), 30);
-    /// assert_eq!(RpfCluster::default().fixed_min_node(20), 6);
+    /// assert_eq!(RpfCluster::default().fixed_min_node(150), 24);
+    /// assert_eq!(RpfCluster::default().fixed_min_node(20), 10);
     /// assert_eq!(RpfCluster { min_node: Some(12), ..Default::default() }.fixed_min_node(20), 12);
     /// let linear = RpfCluster { affinity: Some(rpfcluster::AffinityKind::Linear), ..Default::default() };
     /// assert_eq!(linear.fixed_min_node(1_000_000), 1000);
     /// ```
     pub fn fixed_min_node(&self, n: usize) -> usize {
-        let most = match self.fixed_affinity() {
-            AffinityParams::Linear => linear_min_node(n),
-            AffinityParams::Paper { .. } | AffinityParams::TopK { .. } => ForestParams::default().min_node,
+        let (share, most) = match self.fixed_affinity() {
+            AffinityParams::Linear => (n / 4, linear_min_node(n)),
+            AffinityParams::Paper { .. } => (n / 4, ForestParams::default().min_node),
+            // In smaller leaves, a few close rows of a tiny table are a leaf of their own in most trees, and nothing
+            // connects them to the rest of their group.
+            AffinityParams::TopK { .. } => (n / 2, Self::TOP_K_MIN_NODE),
         };
-        // In smaller leaves, a few close rows of a tiny table are a leaf of their own in most trees, and nothing
-        // connects them to the rest of their group.
-        self.min_node.unwrap_or((n / 4).clamp(n.clamp(2, 6), most))
+        self.min_node.unwrap_or(share.clamp(n.clamp(2, 6), most))
     }
 
-    /// The affinity without trials: every number that is `None` takes its fixed default.
+    /// The default setting for `n` rows.
+    pub(crate) fn fixed_setting(&self, n: usize) -> Setting {
+        Setting {
+            min_node: self.fixed_min_node(n),
+            affinity: self.fixed_affinity(),
+            method: self.method.unwrap_or_default(),
+        }
+    }
+
+    /// The parameters for a spectral embedding: nothing is selected or assessed, since both need clusters, and the graph of
+    /// `top-k` has 10 neighbours and power 4 by default. In a sharper graph, small groups of close rows take most of the
+    /// eigenvectors.
+    pub fn for_embedding(mut self) -> Self {
+        (self.tune, self.assess) = (false, false);
+        if let AffinityParams::TopK { .. } = self.fixed_affinity() {
+            self.top.get_or_insert(10);
+            self.power.get_or_insert(4.0);
+        }
+        self
+    }
+
+    /// The affinity by default: every number that is `None` takes its fixed default.
     pub fn fixed_affinity(&self) -> AffinityParams {
         // beta1 and beta2 imply `paper`; `top` and `power` belong to the default.
         let named = match self.affinity {

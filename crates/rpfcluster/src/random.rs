@@ -219,3 +219,12 @@ pub fn sample_rows(seed: u64, n: usize, m: usize) -> Vec<u32> {
     rows.sort_unstable();
     rows
 }
+
+/// Two random halves of the rows, each ascending.
+pub fn halves(n: usize, seed: u64) -> (Vec<u32>, Vec<u32>) {
+    let first = sample_rows(seed, n, n / 2);
+    let mut is_first = vec![false; n];
+    first.iter().for_each(|row| is_first[*row as usize] = true);
+    let second = (0..n as u32).filter(|row| !is_first[*row as usize]).collect();
+    (first, second)
+}

@@ -1,4 +1,4 @@
-//! How settings are chosen: by agreement, or by stability between halves of the forest where agreement is chance.
+//! How settings are chosen: the default, unless halves of the rows reproduce another family far better.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap in a test is a failed test")]
 
@@ -7,7 +7,7 @@ mod common;
 use common::normals;
 use rpfcluster::metrics::Scores;
 use rpfcluster::select::Choice;
-use rpfcluster::{Components, Fitted, Points, RpfCluster, Silent};
+use rpfcluster::{AffinityParams, Fitted, Points, RpfCluster};
 
 /// Two groups that differ by `apart` in the first `telling` columns; the noise in the other columns hides it.
 fn hidden(n: usize, d: usize, telling: usize, apart: f64) -> (Vec<f64>, Vec<u32>) {
@@ -24,42 +24,57 @@ fn choice(fitted: &Fitted) -> &Choice {
 }
 
 #[test]
-fn stability_decides_where_agreement_is_chance() {
-    let (n, d) = (1000, 200);
-    let (values, truth) = hidden(n, d, 10, 1.2);
-    let points = Points::new(&values, n, d).unwrap();
-    let ari = |fitted: &Fitted| Scores::new(fitted.labels(), &truth).unwrap().ari;
-    // Principal components would find the groups.
-    let open = RpfCluster { k: 2, components: Components::None, ..Default::default() };
-    for seed in 0..3 {
-        let fitted = RpfCluster { seed, ..open.clone() }.fit(&points).unwrap();
-        let choice = choice(&fitted);
-        assert!(choice.by_stability(), "{choice:?}");
-        let stability: Vec<f64> = choice.candidates.iter().map(|c| c.stability.unwrap()).collect();
-        assert!(stability[1..].iter().all(|other| *other <= stability[0]), "{stability:?}");
-        let agreed = choice.candidates.iter().max_by(|a, b| a.agreement.total_cmp(&b.agreement)).unwrap();
-        let given = RpfCluster { seed, tune: false, min_node: Some(agreed.min_node), ..open.clone() };
-        let given = match agreed.affinity {
-            rpfcluster::AffinityParams::TopK { top, power } => {
-                RpfCluster { top: Some(top), power: Some(power), ..given }
-            }
-            other => panic!("{other:?}"),
-        };
-        let by_agreement = ari(&fitted.refit(&given, &Silent).unwrap());
-        assert!(ari(&fitted) > 0.2 && ari(&fitted) > by_agreement, "{} {by_agreement}", ari(&fitted));
-    }
-}
-
-#[test]
-fn agreement_decides_where_partitions_are_stable() {
+fn default_is_kept_where_halves_reproduce_it() {
     let (values, truth) = hidden(600, 4, 2, 6.0);
     let points = Points::new(&values, 600, 4).unwrap();
     let fitted = RpfCluster { k: 2, ..Default::default() }.fit(&points).unwrap();
     let choice = choice(&fitted);
-    assert!(!choice.by_stability());
-    assert!(choice.candidates[0].stability.unwrap() > 0.9);
-    assert!(choice.candidates[1..].iter().all(|c| c.stability.is_none()));
+    assert_eq!(choice.affinity, AffinityParams::TopK { top: RpfCluster::TOP, power: RpfCluster::POWER });
+    assert!(choice.candidates[0].strength.unwrap() > 0.9);
+    assert!(choice.candidates[1..].iter().all(|c| c.strength.is_none()), "nothing could exceed it");
     assert_eq!(Scores::new(fitted.labels(), &truth).unwrap().ari, 1.0);
+}
+
+#[test]
+fn another_family_is_chosen_only_by_its_margin() {
+    // Eight overlapping clouds of different width in five columns: halves of the rows reproduce the soft graph better.
+    let (n, d, k) = (700, 5, 8);
+    let mut others = 0;
+    for seed in 0..6 {
+        let mut values = normals(n, d, seed);
+        let centers = normals(k, d, 100 + seed);
+        for (at, row) in values.chunks_exact_mut(d).enumerate() {
+            let group = at % k;
+            let width = 0.5 + group as f64 / k as f64;
+            row.iter_mut().zip(&centers[group * d..]).for_each(|(x, c)| *x = *x * width + 2.2 * c);
+        }
+        let fitted =
+            RpfCluster { k, seed, ..Default::default() }.fit(&Points::new(&values, n, d).unwrap()).unwrap();
+        let choice = choice(&fitted);
+        let default = choice.candidates[0].strength.unwrap();
+        let selected = choice.selected().unwrap().strength.unwrap();
+        if choice.affinity == choice.candidates[0].affinity {
+            let soft = choice.candidates[1].strength;
+            assert!(soft.is_none_or(|soft| soft < default + 0.1), "{choice:?}");
+        } else {
+            assert!(selected >= default + 0.1, "{choice:?}");
+            others += 1;
+        }
+    }
+    assert!(others > 0, "the default was kept on every table");
+}
+
+#[test]
+fn choice_does_not_depend_on_threads() {
+    let (values, _) = hidden(900, 5, 2, 2.5);
+    let points = Points::new(&values, 900, 5).unwrap();
+    let of = |threads| {
+        let params = RpfCluster { k: 2, threads: Some(threads), ..Default::default() };
+        choice(&params.fit(&points).unwrap()).clone()
+    };
+    let one = of(1);
+    assert!(one.candidates.iter().any(|c| c.strength.is_some()));
+    assert_eq!(one, of(3));
 }
 
 #[test]

@@ -103,7 +103,7 @@ fn components_find_groups_that_all_columns_hide() {
             *sum += Scores::new(params.fit(&points).unwrap().labels(), &truth).unwrap().ari / 5.0;
         }
     }
-    assert!(with > 0.9 && with > without + 0.02, "with {with}, without {without}");
+    assert!(with > 0.85 && with > without + 0.05, "with {with}, without {without}");
 }
 
 #[test]

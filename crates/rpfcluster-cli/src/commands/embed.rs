@@ -27,10 +27,8 @@ pub fn run(args: &EmbedArgs) -> Result {
             let params = resolve::matrix(&args.forest, &args.spectral, wanted + 1)?;
             Outcome::of_matrix(&session, &args.data, params).map_err(|e| dimensions(e, wanted))?
         } else {
-            let mut params = resolve::pipeline(&args.forest, &args.spectral, &Clusters::Fixed(wanted + 1))?;
-            // Settings are compared by their clusters, which an embedding does not have.
-            params.tune = false;
-            params.assess = false;
+            let params = resolve::pipeline(&args.forest, &args.spectral, &Clusters::Fixed(wanted + 1))?;
+            let params = params.for_embedding();
             let (table, preparation) = load::table(&session, &args.data)?;
             Outcome::of_rows(&session, table, preparation, &params).map_err(|e| dimensions(e, wanted))?
         };

@@ -4,9 +4,6 @@
 use rpfcluster::Evidence;
 use rpfcluster_report::affinity_in_words;
 
-/// Largest number of cluster sizes shown per setting.
-const SIZES: usize = 8;
-
 /// The tables, with the chosen row marked; empty when nothing was chosen from the data.
 pub fn tables(evidence: &Evidence) -> String {
     let mut text = String::new();
@@ -36,25 +33,15 @@ pub fn tables(evidence: &Evidence) -> String {
         text += &table("numbers of trees tried", &["trees", "stability"], rows.collect());
     }
     if let Some(settings) = evidence.settings.as_ref().filter(|s| s.candidates.len() > 1) {
-        let rows = settings.candidates.iter().enumerate().map(|(at, c)| {
-            let mut sizes: Vec<String> = c.sizes.iter().take(SIZES).map(usize::to_string).collect();
-            if c.sizes.len() > SIZES {
-                sizes.push("…".into());
-            }
+        let rows = settings.candidates.iter().map(|c| {
             let cells = vec![
                 affinity_in_words(&c.affinity),
                 c.min_node.to_string(),
-                two_digits(c.agreement),
-                c.stability.map_or("-".into(), two_digits),
-                sizes.join(" "),
+                c.strength.map_or("-".into(), two_digits),
             ];
-            (at == 0, cells)
+            (settings.selected() == Some(c), cells)
         });
-        text += &table(
-            "settings tried",
-            &["similarity", "min-node", "agreement", "stability", "sizes"],
-            rows.collect(),
-        );
+        text += &table("settings compared", &["similarity", "min-node", "strength"], rows.collect());
     }
     text
 }

@@ -2,8 +2,9 @@
 
 use rpfcluster::metrics::Scores;
 use rpfcluster::printable::escaped;
+use rpfcluster::select::Candidate;
 use rpfcluster_report::model::ConfidenceSummary;
-use rpfcluster_report::word;
+use rpfcluster_report::{affinity_in_words, word};
 
 use crate::exit::Result;
 use crate::outcome::Outcome;
@@ -100,18 +101,17 @@ fn choices(outcome: &Outcome) -> Vec<(&'static str, String)> {
         lines.push(("trees", value));
     }
     if let Some(settings) = evidence.settings.as_ref().filter(|s| s.candidates.len() > 1) {
-        let best = &settings.candidates[0];
-        let tried = settings.candidates.len();
-        // A clustering in which a few clusters hold nearly all rows is passed over.
-        let balanced = settings.candidates.iter().any(|c| c.agreement > best.agreement);
-        let why = if settings.by_stability() {
-            format!("the most stable of {tried} settings")
-        } else {
-            let of = if balanced { "the balanced ones of " } else { "" };
-            format!(
-                "the best agreement of {of}{tried} settings ({:.2}; 1: identical clusters)",
-                best.agreement
-            )
+        let strength = |c: Option<&Candidate>| c.and_then(|c| c.strength);
+        let default = &settings.candidates[0];
+        let why = match (strength(Some(default)), strength(settings.selected())) {
+            (Some(_), Some(own)) if settings.affinity == default.affinity => {
+                format!("the default; prediction strength {own:.2}")
+            }
+            (Some(of_default), Some(own)) => {
+                let words = affinity_in_words(&settings.affinity);
+                format!("{words}; prediction strength {own:.2}, that of the default {of_default:.2}")
+            }
+            _ => "the default; halves of the rows are too few to compare settings".to_string(),
         };
         lines.push(("chosen", format!("{why}{}", on(settings.sample))));
     }

@@ -266,43 +266,24 @@ pub fn evidence(report: &Report) -> String {
     if let Some(choice) = evidence.settings.as_ref().filter(|c| c.candidates.len() > 1) {
         let _ = write!(
             body,
-            "<p>{} settings were compared{}. Chosen: the one {}</p>\n<div class=\"wide\"><table><tr>\
-             <th>Similarity<th>min-node<th>Agreement{}<th>Sizes</tr>",
+            "<p>{} settings were compared by prediction strength{}: half of the rows predicts the clusters of the other half, \
+             which is also clustered itself; the adjusted Rand index of both, 1 if they are identical. The first, the \
+             default, is kept unless another exceeds it by far. Where nothing could, the others are not \
+             measured.</p>\n<div class=\"wide\"><table><tr><th>Similarity<th>min-node<th>Strength</tr>",
             choice.candidates.len(),
             on(choice.sample),
-            if choice.by_stability() {
-                "with the most stable clusters: the clusters on which the settings agree most are not found by both halves \
-                 of the forest. Stability is the mean adjusted Rand index between the clusters of the whole forest and of \
-                 its two halves; 1 means identical."
-            } else {
-                "whose clusters agree best with those of the other settings. Agreement is the root mean square of the \
-                 adjusted Rand index with all other settings; 1 means identical. Settings fail in different ways, so \
-                 clusters that many settings find are more likely to be real. Clusterings in which a few clusters hold \
-                 nearly all rows count less, unless most settings find them."
-            },
-            if choice.by_stability() { "<th>Stability" } else { "" }
         );
-        for (at, c) in choice.candidates.iter().take(LISTED).enumerate() {
-            let sizes: Vec<String> = c.sizes.iter().take(8).map(usize::to_string).collect();
-            let class = if at == 0 { " class=\"most\"" } else { "" };
+        for c in &choice.candidates {
+            let class = if choice.selected() == Some(c) { " class=\"most\"" } else { "" };
             let _ = writeln!(
                 body,
-                "<tr><td{class}>{}<td class=\"n\">{}<td class=\"n\">{:.3}{}<td class=\"n\">{}{}</tr>",
+                "<tr><td{class}>{}<td class=\"n\">{}<td class=\"n\">{}</tr>",
                 affinity_in_words(&c.affinity),
                 c.min_node,
-                c.agreement,
-                c.stability.filter(|_| choice.by_stability()).map_or(String::new(), |s| {
-                    format!("<td class=\"n\">{:.2}", (s * 100.0).round() / 100.0 + 0.0)
-                }),
-                sizes.join(" "),
-                if c.sizes.len() > 8 { " …" } else { "" }
+                c.strength.map_or("–".into(), |s| format!("{:.2}", (s * 100.0).round() / 100.0 + 0.0)),
             );
         }
         body += "</table></div>\n";
-        if choice.candidates.len() > LISTED {
-            let _ =
-                write!(body, "<p>The best {LISTED} of {} settings are listed.</p>", choice.candidates.len());
-        }
     }
     if body.is_empty() {
         return body;

@@ -1,6 +1,6 @@
 //! From the leaves of a forest to labels: LeafMatrix → affinity → eigenvectors → labels.
 //!
-//! Every fit, trial and half-forest fit runs through [`spectral_labels`]. Surplus connected components merge by their
+//! Every fit runs through [`spectral_labels`]. Surplus connected components merge by their
 //! similarity in the unpruned kernel, large graphs are embedded in the leaf order of a tree (neighbours are then close
 //! in memory), the labels of neighbour graphs are refined, and rows that share their leaf in every tree get one label.
 //! [`check_distinct`] rejects a K above the number of distinct rows where that is likely to happen.
@@ -13,7 +13,7 @@ use crate::distinct::DistinctRows;
 use crate::eigen::{EmbedOptions, Embedding, Solver, SpectralParams, embed};
 use crate::error::{Error, Result};
 use crate::graph::Components;
-use crate::kernel::{LeafMatrix, Neighbors, SparseKernel};
+use crate::kernel::LeafMatrix;
 use crate::kmeans::relabel_by_first_appearance;
 use crate::label::{label_copies, refine};
 use crate::observe::{Observer, check};
@@ -46,49 +46,18 @@ pub(crate) struct Labelling {
     pub refined: bool,
 }
 
-/// The pair counts an affinity is built from. Affinities with other numbers can share them.
-pub(crate) enum PairCounts {
-    /// `linear` needs none.
-    None,
-    /// All pairs above the threshold of `paper`.
-    Thresholded(SparseKernel),
-    /// The neighbour lists of `top-k`; a longer list serves a smaller `top`.
-    Neighbors(Neighbors),
-}
-
-impl PairCounts {
-    /// Counts the pairs that the affinity needs.
-    pub fn new(leaves: &LeafMatrix, params: &AffinityParams, observer: &dyn Observer) -> Result<Self> {
-        Ok(match *params {
-            AffinityParams::Linear => PairCounts::None,
-            AffinityParams::Paper { beta1, .. } => PairCounts::Thresholded(leaves.sparse(beta1, observer)?),
-            AffinityParams::TopK { top, .. } => PairCounts::Neighbors(leaves.top_k(top, observer)?),
-        })
-    }
-
-    /// The affinity with these counts.
-    pub fn affinity(
-        &self,
-        leaves: &Arc<LeafMatrix>,
-        params: &AffinityParams,
-        observer: &dyn Observer,
-    ) -> Result<Affinity<'static>> {
-        Ok(match (*params, self) {
-            (AffinityParams::Paper { beta2, diagonal, .. }, PairCounts::Thresholded(kernel)) => {
-                SparseAffinity::paper(kernel, beta2, diagonal, observer)?.into()
-            }
-            (AffinityParams::TopK { top, power }, PairCounts::Neighbors(neighbors)) => {
-                SparseAffinity::top_k(neighbors, top, power, observer)?.into()
-            }
-            _ => LinearAffinity::new(leaves.clone()).into(),
-        })
-    }
-}
-
 impl AffinityParams {
     /// Counts the pairs of these leaves and builds the affinity.
     pub fn build(&self, leaves: &Arc<LeafMatrix>, observer: &dyn Observer) -> Result<Affinity<'static>> {
-        PairCounts::new(leaves, self, observer)?.affinity(leaves, self, observer)
+        Ok(match *self {
+            AffinityParams::Linear => LinearAffinity::new(leaves.clone()).into(),
+            AffinityParams::Paper { beta1, beta2, diagonal } => {
+                SparseAffinity::paper(&leaves.sparse(beta1, observer)?, beta2, diagonal, observer)?.into()
+            }
+            AffinityParams::TopK { top, power } => {
+                SparseAffinity::top_k(&leaves.top_k(top, observer)?, top, power, observer)?.into()
+            }
+        })
     }
 }
 
@@ -104,13 +73,12 @@ impl Labelling {
 }
 
 /// Eigenvectors and labels of an affinity over these leaves. Row i counts `copies[i]` times; the refinement counts it
-/// once. `start` holds eigenvectors of a similar affinity on the same rows.
+/// once.
 pub(crate) fn spectral_labels(
     leaves: &LeafMatrix,
     affinity: &Affinity,
     copies: Option<&[u32]>,
     spectral: &SpectralParams,
-    start: Option<&Embedding>,
     seconds: &mut Seconds,
     observer: &dyn Observer,
 ) -> Result<Labelling> {
@@ -130,7 +98,7 @@ pub(crate) fn spectral_labels(
     let similarity = between.as_ref().map(|_| &look_up as &dyn Fn(usize, usize) -> f64);
     let connected = components.as_ref().is_none_or(|found| found.count() == 1);
     let known = components.as_ref().filter(|_| !connected);
-    let options = EmbedOptions { start, similarity, connected, components: known };
+    let options = EmbedOptions { start: None, similarity, connected, components: known };
     let embedding = embed_in_leaf_order(leaves, counted, spectral, &options, observer)?;
     seconds.spectral += clock.elapsed().as_secs_f64();
     let clock = Instant::now();

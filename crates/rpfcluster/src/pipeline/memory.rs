@@ -24,9 +24,7 @@ impl RpfCluster {
         let data = n * d * width;
         let padded = if d < 16 { n * d.next_power_of_two() * width } else { 0 };
         // Permutation and nodes; a leaf holds a third of min_node on average.
-        let min_node =
-            if self.tune { self.min_node.unwrap_or(30).max(2) } else { self.fixed_min_node(n as usize) };
-        let min_node = min_node as u64;
+        let min_node = self.fixed_min_node(n as usize).max(2) as u64;
         let leaves = n * 3 / min_node;
         let forest = n * t * 4 + leaves * t * (8 + width);
         // Large tables are projected for eight trees at a time, and quantized.

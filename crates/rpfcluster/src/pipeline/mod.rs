@@ -1,10 +1,9 @@
 //! The whole fit: Points → Forest → LeafMatrix → affinity → eigenvectors → labels.
 //!
-//! Parameters left open are selected first: K, the number of trees, and affinity and min_node by trial fits on the
-//! forest (for large tables on a sample of rows with a forest of its own). [`Evidence`] records what was selected and
-//! why.
+//! Parameters left open are selected first: K, the number of trees, and affinity and min_node by fits of halves of a sample.
+//! [`Evidence`] records what was selected and why.
 //!
-//! `memory` estimates the peak memory, `trials` fits several settings on one forest, `fit` is the chain from leaves to
+//! `memory` estimates the peak memory, `strength` selects the setting by prediction strength, `fit` is the chain from leaves to
 //! labels, `fitted` holds the result, `confidence` computes the confidence of each row, `predict` labels new rows, `extent` tells rows far outside,
 //! `refit` fits other settings on the same forest, `partitions` computes partitions for several K, `verdict` says how far to believe the result, `codec`
 //! serialises and deserialises a fitted model.
@@ -19,7 +18,7 @@ mod memory;
 mod partitions;
 mod predict;
 mod refit;
-mod trials;
+mod strength;
 mod verdict;
 
 use std::sync::Arc;
@@ -36,16 +35,14 @@ use crate::distinct::DistinctRows;
 use crate::error::Result;
 use crate::forest::Forest;
 use crate::observe::{Observed, Observer, Quiet};
-use crate::params::{AffinityParams, Duplicates, RpfCluster, Setting, linear_min_node};
+use crate::params::{Duplicates, RpfCluster, Setting};
 use crate::pca::Pca;
 use crate::points::{AnyPoints, Points, Real};
-use crate::random::sample_rows;
 use crate::select::{self, Choice, KChoice, TreesChoice};
 use crate::thread_pool::in_pool;
 
 use extent::Extent;
-use fit::{PairCounts, spectral_labels};
-use trials::{Reused, Trials};
+use fit::spectral_labels;
 
 impl RpfCluster {
     /// Clusters the points. `points` is `&points`, or `points.observed(&observer)` for progress and cancellation.
@@ -133,33 +130,20 @@ impl RpfCluster {
             evidence.trees = Some(chosen);
             seconds.tune += clock.elapsed().as_secs_f64();
         }
-        let base = params.fixed_min_node(points.n());
-        // `linear` alone needs no leaves smaller than its own.
-        let several =
-            params.tune && params.min_node.is_none() && params.fixed_affinity() != AffinityParams::Linear;
-        let base = if several { base.min(select::MIN_NODES[0]) } else { base };
-        // Large tables: the settings are tried on a sample of the rows, with a forest of its own.
-        if params.tune && points.n() > select::SAMPLE_ABOVE {
+        if params.tune {
             let clock = Instant::now();
-            let rows = sample_rows(params.seed, points.n(), select::SAMPLE);
-            let mut choice = points.with_rows(&rows, |sample| {
-                let quiet = Quiet(observer);
-                let forest = Forest::grow(sample.observed(&quiet), &params.forest_params(base))?;
-                let distinct = distinct.as_ref().map(|distinct| distinct.subset(&rows));
-                Ok::<_, crate::Error>(choose_setting(&forest, distinct.as_ref(), &params, observer)?.0)
-            })??;
-            choice.sample = Some(rows.len());
-            if params.min_node.is_none() && choice.affinity == AffinityParams::Linear {
-                choice.min_node = choice.min_node.max(linear_min_node(points.n()));
-            }
+            evidence.settings = strength::choose_setting(points, &params, observer)?;
             seconds.tune += clock.elapsed().as_secs_f64();
-            evidence.settings = Some(choice);
         }
+        let setting = match &evidence.settings {
+            Some(choice) => choice.setting(),
+            None => params.fixed_setting(points.n()),
+        };
         let clock = Instant::now();
-        let grown_at = evidence.settings.as_ref().map_or(base, |choice| choice.min_node);
-        let forest = Forest::grow(points.observed(observer), &params.forest_params(grown_at))?;
+        let forest = Forest::grow(points.observed(observer), &params.forest_params(setting.min_node))?;
         seconds.grow = clock.elapsed().as_secs_f64();
-        let mut fitted = fit_forest(params, Arc::new(forest), distinct, evidence, seconds, observer)?;
+        let mut fitted =
+            fit_forest(params, setting, Arc::new(forest), distinct, evidence, seconds, observer)?;
         if self.assess {
             let clock = Instant::now();
             let choice = fitted.evidence().k.clone();
@@ -170,8 +154,10 @@ impl RpfCluster {
     }
 }
 
-/// Residual tolerance for more than [`select::SAMPLE_ABOVE`] rows. The remaining error moves a row by far less than the
-/// scatter of the rows, and the last two decades cost as many products as the first three.
+/// Number of rows above which [`LARGE_TOLERANCE`] applies.
+const LARGE_ROWS: usize = 100_000;
+/// Residual tolerance of large tables. The remaining error moves a row by far less than the scatter of the rows, and the
+/// last two decades cost as many products as the first three.
 const LARGE_TOLERANCE: f64 = 1e-5;
 /// Largest angle, in radians, between the computed and the true eigenspace: it moves a row by 1e-4 of its distance
 /// from the origin. Where the gap behind the K-th eigenvalue is wide, most products would otherwise go into digits
@@ -187,23 +173,8 @@ pub struct Evidence {
     pub k: Option<KChoice>,
     /// The number of trees, when it was left open.
     pub trees: Option<TreesChoice>,
-    /// Affinity and min_node, when several settings were tried.
+    /// Affinity and min_node, when they were left open.
     pub settings: Option<Choice>,
-}
-
-/// Selects a setting by trials on this forest; returns what the trials computed for it as well.
-fn choose_setting(
-    forest: &Forest,
-    distinct: Option<&DistinctRows>,
-    params: &RpfCluster,
-    observer: &dyn Observer,
-) -> Result<(Choice, Reused)> {
-    let grid = select::settings(params, forest.n(), forest.params().min_node);
-    let mut trials = Trials::new(forest, distinct, params, observer);
-    let mut labels = |setting: &Setting, trees| trials.labels(setting, trees);
-    let choice = select::choose(grid, params.k, forest.trees(), &mut labels, observer)?;
-    let reused = trials.into_reused(&choice.setting());
-    Ok((choice, reused))
 }
 
 /// Selects the number of trees by fits on halves of growing forests.
@@ -219,69 +190,34 @@ fn choose_trees<R: Real>(
     select::choose_trees(points, params, most, observer, &|leaves| {
         let built = affinity.build(leaves, &quiet)?;
         let mut seconds = Seconds::default();
-        Ok(spectral_labels(leaves, &built, None, &spectral, None, &mut seconds, &quiet)?.labels)
+        Ok(spectral_labels(leaves, &built, None, &spectral, &mut seconds, &quiet)?.labels)
     })
 }
 
-/// Clusters the rows of a grown forest, after selecting what is open.
+/// Clusters the rows of a grown forest with this setting.
 fn fit_forest(
     params: RpfCluster,
+    setting: Setting,
     forest: Arc<Forest>,
     distinct: Option<Arc<DistinctRows>>,
-    mut evidence: Evidence,
+    evidence: Evidence,
     mut seconds: Seconds,
     observer: &dyn Observer,
 ) -> Result<Fitted> {
-    let mut reused = Reused::default();
-    if params.tune && evidence.settings.is_none() {
-        let clock = Instant::now();
-        check_distinct(&forest.leaves(), params.k, observer)?;
-        let (choice, of_trials) = choose_setting(&forest, distinct.as_deref(), &params, observer)?;
-        (evidence.settings, reused) = (Some(choice), of_trials);
-        seconds.tune += clock.elapsed().as_secs_f64();
-    }
-    let setting = match &evidence.settings {
-        Some(choice) => choice.setting(),
-        None => {
-            // A default cannot be smaller than what the forest was grown with.
-            let least = if params.min_node.is_none() { forest.params().min_node } else { 0 };
-            Setting {
-                min_node: params.fixed_min_node(forest.n()).max(least),
-                affinity: params.fixed_affinity(),
-                method: params.method.unwrap_or_default(),
-            }
-        }
-    };
-    let leaves = match reused.leaves {
-        Some(leaves) => leaves,
-        None => Arc::new(forest.leaves_at(setting.min_node)?),
-    };
+    let leaves = Arc::new(forest.leaves_at(setting.min_node)?);
     check_distinct(&leaves, params.k, observer)?;
     let clock = Instant::now();
     let rows = FittedRows::new(leaves, distinct);
     let (used, copies) = rows.clustered(&setting.affinity);
-    let counts = match reused.counts {
-        Some(counts) => counts,
-        None => PairCounts::new(used, &setting.affinity, observer)?,
-    };
-    let affinity = counts.affinity(used, &setting.affinity, observer)?;
-    drop(counts);
+    let affinity = setting.affinity.build(used, observer)?;
     seconds.kernel = clock.elapsed().as_secs_f64();
     let mut spectral = params.spectral_params(setting.method);
     spectral.angle = MAX_ANGLE;
-    if used.n() > select::SAMPLE_ABOVE {
+    if used.n() > LARGE_ROWS {
         spectral.tolerance = LARGE_TOLERANCE;
     }
-    let start = reused.start.as_ref();
-    let mut labelling = spectral_labels(
-        used,
-        &affinity,
-        copies.map(|rows| &rows.copies[..]),
-        &spectral,
-        start,
-        &mut seconds,
-        observer,
-    )?;
+    let copied = copies.map(|rows| &rows.copies[..]);
+    let mut labelling = spectral_labels(used, &affinity, copied, &spectral, &mut seconds, observer)?;
     if let Some(copies) = copies {
         labelling = labelling.expanded(copies);
     }

@@ -160,7 +160,6 @@ impl<'a> AllClusters<'a> {
                     affinity,
                     self.distinct.map(|rows| &rows.copies[..]),
                     &spectral,
-                    None,
                     &mut seconds,
                     &self.observer,
                 );

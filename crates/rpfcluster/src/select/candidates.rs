@@ -1,64 +1,114 @@
-//! The grid of settings that are tried: affinity, its parameters and min_node. A parameter that the user gave keeps its
-//! value; `paper` is tried unasked on small tables only. docs/notes/2026-11-consensus-rule.md compares grids.
+//! The settings that are compared when affinity or min_node are left open: the default, and one of each other family.
+//!
+//! The families fail on different tables. A *sharp* graph (20 neighbours, power 8) follows thin and curved clusters; a *soft*
+//! one (10, power 2) keeps clusters of varying density whole; *coarse* leaves with the factored kernel find overlapping
+//! clusters of a small table. A parameter that the user gave keeps its value in every setting.
+//! docs/notes/2026-11-families.md compares families and margins.
 
-use crate::affinity::Diagonal;
-use crate::params::{AffinityKind, AffinityParams, RpfCluster, Setting, linear_min_node};
+use crate::params::{AffinityParams, RpfCluster, Setting};
 
-/// Largest number of rows for which `paper` is tried unasked; it keeps many pairs per row.
-const PAPER_BELOW: usize = 3000;
+/// Neighbours and power of the soft graph.
+const SOFT: (usize, f64) = (10, 2.0);
+/// Leaves of the coarse family hold at most this share of the rows.
+const COARSE_SHARE: usize = 8;
+/// Prediction strength by which the soft graph must exceed the default.
+const SOFT_MARGIN: f64 = 0.1;
+/// The same for tables of one or two columns, where clusters are often curved: a soft graph cuts them across, and halves of
+/// the rows agree on that.
+const SOFT_MARGIN_PLANE: f64 = 0.3;
+/// Prediction strength by which coarse leaves must exceed the default. They are reproduced more easily than they are right.
+const COARSE_MARGIN: f64 = 0.3;
+/// Thresholds and bandwidths of `paper` beside the default, where they are open.
+const PAPER: [(f64, f64); 3] = [(0.1, 0.1), (0.3, 0.1), (0.3, 0.3)];
 
-/// Neighbours of `top-k`.
-const TOPS: [usize; 3] = [5, 10, 20];
-/// Exponents of `top-k`.
-const POWERS: [f64; 3] = [1.0, 2.0, 4.0];
-/// The list length that the largest exponent is tried with: of a shorter list it leaves only the first few.
-const SHARP_TOP: usize = 20;
-/// The largest exponent that is tried.
-const SHARP_POWER: f64 = 8.0;
+/// A setting, and the prediction strength by which it must exceed the first of the list to be chosen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Family {
+    pub setting: Setting,
+    pub margin: f64,
+}
 
-/// The grid for these parameters and n rows, on a forest grown at `base`.
-pub(crate) fn settings(params: &RpfCluster, n: usize, base: usize) -> Vec<Setting> {
-    let mut all = Vec::new();
+/// The default for these parameters and `n` rows of `d` columns, and the settings that are compared with it. The same parameters give the
+/// same families for every `n`, with `min_node` in proportion.
+pub(crate) fn families(params: &RpfCluster, n: usize, d: usize) -> Vec<Family> {
     let method = params.method.unwrap_or_default();
-    let at = |min_node, affinity| Setting { min_node, affinity, method };
-    // A leaf that holds most of a small table separates nothing.
-    let larger = super::MIN_NODES.into_iter().filter(|&m| m > base && m * 4 <= n);
-    let min_nodes: Vec<usize> = match params.min_node {
-        Some(given) => vec![given],
-        None => std::iter::once(base).chain(larger).collect(),
-    };
-    let named = |kind: AffinityKind| match params.affinity {
-        Some(given) => given == kind,
-        // A parameter that only one affinity has implies that affinity.
-        None if params.beta1.is_some() || params.beta2.is_some() => kind == AffinityKind::Paper,
-        None if params.top.is_some() || params.power.is_some() => kind == AffinityKind::TopK,
-        None => kind != AffinityKind::Paper || n <= PAPER_BELOW,
-    };
-    let paper_given =
-        params.affinity == Some(AffinityKind::Paper) || params.beta1.is_some() || params.beta2.is_some();
-    if named(AffinityKind::TopK) {
-        for top in params.top.map_or(TOPS.to_vec(), |top| vec![top]) {
-            let mut powers = params.power.map_or(POWERS.to_vec(), |power| vec![power]);
-            if params.power.is_none() && (params.top.is_some() || top == SHARP_TOP) {
-                powers.push(SHARP_POWER);
+    let at = |min_node, affinity, margin| Family { setting: Setting { min_node, affinity, method }, margin };
+    let min_node = params.fixed_min_node(n);
+    let soft_margin = if d > 2 { SOFT_MARGIN } else { SOFT_MARGIN_PLANE };
+    let default = params.fixed_affinity();
+    let mut all = vec![at(min_node, default, 0.0)];
+    match default {
+        AffinityParams::Linear => {}
+        AffinityParams::Paper { beta1, beta2, diagonal } => {
+            let open = |given: Option<f64>, own: f64, other: f64| if given.is_some() { own } else { other };
+            for (threshold, bandwidth) in PAPER {
+                let beta1 = open(params.beta1, beta1, threshold);
+                let beta2 = open(params.beta2, beta2, bandwidth);
+                all.push(at(min_node, AffinityParams::Paper { beta1, beta2, diagonal }, soft_margin));
             }
-            all.extend(powers.into_iter().map(|power| at(min_nodes[0], AffinityParams::TopK { top, power })));
         }
-    }
-    if named(AffinityKind::Paper) {
-        let (diagonal, open) =
-            if paper_given { (params.diagonal, vec![0.1, 0.3]) } else { (Diagonal::Drop, vec![0.1]) };
-        for &min_node in if paper_given { &min_nodes[..] } else { &min_nodes[..1] } {
-            for &beta1 in &params.beta1.map_or(open.clone(), |b| vec![b]) {
-                for &beta2 in &params.beta2.map_or(open.clone(), |b| vec![b]) {
-                    all.push(at(min_node, AffinityParams::Paper { beta1, beta2, diagonal }));
-                }
+        AffinityParams::TopK { top, power } => {
+            let top = if params.top.is_some() { top } else { SOFT.0 };
+            let power = if params.power.is_some() { power } else { SOFT.1 };
+            all.push(at(min_node, AffinityParams::TopK { top, power }, soft_margin));
+            if params.affinity.is_none() && params.top.is_none() && params.power.is_none() {
+                let coarse = params.min_node.unwrap_or((n / COARSE_SHARE).max(min_node));
+                all.push(at(coarse, AffinityParams::Linear, COARSE_MARGIN));
             }
         }
     }
-    if named(AffinityKind::Linear) {
-        let own = (n / 5).min(linear_min_node(n)).max(base);
-        all.push(at(params.min_node.unwrap_or(own), AffinityParams::Linear));
+    let mut kept: Vec<Family> = Vec::with_capacity(all.len());
+    for family in all {
+        if kept.iter().all(|other| other.setting != family.setting) {
+            kept.push(family);
+        }
     }
-    all
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::affinity::Diagonal;
+    use crate::params::AffinityKind;
+
+    fn kinds(params: &RpfCluster) -> Vec<AffinityKind> {
+        families(params, 1000, 5).iter().map(|family| family.setting.affinity.kind()).collect()
+    }
+
+    #[test]
+    fn given_parameters_keep_their_value_in_every_family() {
+        let open = RpfCluster::default();
+        assert_eq!(kinds(&open), [AffinityKind::TopK, AffinityKind::TopK, AffinityKind::Linear]);
+        let top = RpfCluster { top: Some(7), ..open.clone() };
+        let found = families(&top, 1000, 5);
+        assert_eq!(found.len(), 2);
+        assert!(found.iter().all(|f| matches!(f.setting.affinity, AffinityParams::TopK { top: 7, .. })));
+        let both = RpfCluster { power: Some(3.0), ..top };
+        assert_eq!(families(&both, 1000, 5).len(), 1);
+        assert_eq!(
+            kinds(&RpfCluster { affinity: Some(AffinityKind::Linear), ..open.clone() }),
+            [AffinityKind::Linear]
+        );
+        let paper = RpfCluster { beta1: Some(0.2), ..open.clone() };
+        let found = families(&paper, 1000, 5);
+        assert!(found.len() > 1);
+        let dropped = RpfCluster { diagonal: Diagonal::Drop, ..paper };
+        for family in found.iter().chain(&families(&dropped, 1000, 5)) {
+            assert!(
+                matches!(family.setting.affinity, AffinityParams::Paper { beta1: 0.2, .. }),
+                "{family:?}"
+            );
+        }
+        let nodes = RpfCluster { min_node: Some(50), ..open };
+        assert!(families(&nodes, 1000, 5).iter().all(|family| family.setting.min_node == 50));
+    }
+
+    #[test]
+    fn families_do_not_depend_on_the_number_of_rows() {
+        for params in [RpfCluster::default(), RpfCluster { beta2: Some(0.2), ..Default::default() }] {
+            let of = |n| families(&params, n, 5).iter().map(|f| f.setting.affinity).collect::<Vec<_>>();
+            assert_eq!(of(20), of(100_000));
+        }
+    }
 }

@@ -25,9 +25,9 @@ use crate::metrics::Scores;
 use crate::observe::{Observed, Observer, Quiet, Stage, StageGuard, check};
 use crate::params::RpfCluster;
 use crate::points::{Points, Real};
-use crate::random::sample_rows;
+use crate::random::{halves, sample_rows};
 use graphs::{GrownGraphs, SHARP};
-use sample::{Sample, dense_sample, halves, reference_sample};
+use sample::{Sample, dense_sample, reference_sample};
 
 /// Reference samples without clusters.
 const REFERENCES: usize = 5;

@@ -33,15 +33,6 @@ impl Sample<'_> {
     }
 }
 
-/// Two random halves of the rows, each ascending.
-pub(super) fn halves(n: usize, seed: u64) -> (Vec<u32>, Vec<u32>) {
-    let first = sample_rows(seed, n, n / 2);
-    let mut is_first = vec![false; n];
-    first.iter().for_each(|row| is_first[*row as usize] = true);
-    let second = (0..n as u32).filter(|row| !is_first[*row as usize]).collect();
-    (first, second)
-}
-
 /// Some rows as dense values, and their width: their own columns, or random projections where there are too many.
 /// A sum runs along a row in the order of its columns, so that sparse and dense rows give the same bits.
 pub(super) fn dense_sample<R: Real>(
