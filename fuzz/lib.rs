@@ -50,7 +50,9 @@ command_modules! {
     load "../crates/rpfcluster-cli/src/load.rs",
     outcome "../crates/rpfcluster-cli/src/outcome.rs",
     output "../crates/rpfcluster-cli/src/output.rs",
+    output_paths "../crates/rpfcluster-cli/src/output_paths.rs",
     resolve "../crates/rpfcluster-cli/src/resolve.rs",
     session "../crates/rpfcluster-cli/src/session/mod.rs",
     summary "../crates/rpfcluster-cli/src/summary/mod.rs",
+    transaction "../crates/rpfcluster-cli/src/transaction.rs",
 }

@@ -106,7 +106,7 @@ pub fn gzip(bytes: &[u8]) {
 
 pub fn labels(bytes: &[u8]) {
     for format in [Format::Text, Format::Npy] {
-        match read_labels_bytes(bytes.to_vec(), "x", format, None) {
+        match read_labels_bytes(bytes.to_vec(), "x", None, &options(Some(format))) {
             Ok(read) => {
                 let labels = &read.labels;
                 assert!(labels.codes.iter().all(|code| (*code as usize) < labels.names.len()));

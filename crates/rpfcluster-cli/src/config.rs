@@ -5,6 +5,7 @@
 //! serve all verbs.
 
 use std::ffi::OsString;
+use std::io::Read;
 use std::path::Path;
 
 use clap::parser::ValueSource;
@@ -13,6 +14,9 @@ use toml::Value;
 
 use crate::args::Cli;
 use crate::exit::{Failure, Result};
+
+/// The length of the longest file in bytes. All options together take less than a hundredth; a device has no end.
+const LONGEST: u64 = 1_000_000;
 
 /// Parses the command line, completed from its configuration file.
 pub fn parse(mut words: Vec<OsString>) -> Result<Cli> {
@@ -51,13 +55,19 @@ fn complete(command: &Command, words: &mut Vec<OsString>) -> Result {
 }
 
 fn read(path: &Path) -> Result<toml::Table> {
-    let text = std::fs::read_to_string(path).map_err(|e| {
+    let mut text = String::new();
+    let read = std::fs::File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text));
+    read.map_err(|e| {
         let problem = match e.kind() {
             std::io::ErrorKind::NotFound => "no such file".to_string(),
             _ => e.to_string(),
         };
         Failure::data(format!("{}: {problem}", path.display()))
     })?;
+    if text.len() as u64 > LONGEST {
+        let problem = "is longer than 1 MB, but holds one option a line; name another file";
+        return Err(Failure::data(format!("{}: {problem}", path.display())));
+    }
     text.parse().map_err(|e: toml::de::Error| {
         let line = e.span().map_or(1, |s| text[..s.start.min(text.len())].matches('\n').count() + 1);
         Failure::data(format!("{}: line {line}: {}", path.display(), e.message()))

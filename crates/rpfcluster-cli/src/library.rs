@@ -33,7 +33,7 @@ pub fn grow(session: &Session, table: &Table, params: &ForestParams) -> Result<F
     let (n, trees) = (table.n as u64, params.trees as u64);
     // Four bytes per row and tree for the row numbers; the nodes of small leaves add up to 24 bytes per row and tree.
     let needed = n * trees * (4 + 48 / params.min_node as u64);
-    let remedy = "use fewer --trees, fewer rows, or raise --memory-limit";
+    let remedy = "use fewer --trees or fewer rows";
     session.check_memory(&format!("a forest of {trees} trees over {n} rows"), needed, remedy)?;
     session.clock.time("grow", || {
         with_points!(table, |points| Forest::grow(points.observed(&session.progress), params)
@@ -49,7 +49,7 @@ pub fn fit(session: &Session, table: &Table, params: &RpfCluster) -> Result<Fitt
     };
     let needed = params.memory_needed(table.n, table.d(), width);
     let what = format!("clustering {} rows with {} trees", table.n, params.trees);
-    session.check_memory(&what, needed, "use fewer --trees, fewer rows, or raise --memory-limit")?;
+    session.check_memory(&what, needed, "use fewer --trees or fewer rows")?;
     let fitted = with_points!(table, |points| params
         .fit(points.observed(&session.progress))
         .map_err(|e| Failure::of_file(&table.source, e)))?;

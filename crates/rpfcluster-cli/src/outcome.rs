@@ -148,9 +148,5 @@ fn check_dense(session: &Session, n: usize, solver: Solver) -> Result {
         return Ok(());
     }
     let bytes = (n as u64).saturating_mul(n as u64).saturating_mul(4 * 8);
-    session.check_memory(
-        &format!("--solver dense for {n} rows"),
-        bytes,
-        "use --solver block, or raise --memory-limit",
-    )
+    session.check_memory(&format!("--solver dense for {n} rows"), bytes, "use --solver block")
 }

@@ -156,27 +156,12 @@ pub fn columns(rows: &[Vec<String>]) -> String {
     text
 }
 
-/// A number of bytes with a unit.
-pub fn size(bytes: u64) -> String {
-    let mut value = bytes as f64;
-    for unit in ["bytes", "kB", "MB", "GB"] {
-        if value < 1000.0 {
-            return if unit == "bytes" { format!("{bytes} bytes") } else { format!("{value:.1} {unit}") };
-        }
-        value /= 1000.0;
-    }
-    format!("{value:.1} TB")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn sizes_have_units_and_columns_are_aligned() {
-        assert_eq!(size(999), "999 bytes");
-        assert_eq!(size(80_000_000_000), "80.0 GB");
-        assert_eq!(size(8_000_000_000_000), "8.0 TB");
+    fn columns_are_aligned() {
         let rows = vec![vec!["a".to_string(), "long".into()], vec!["bcd".into(), "1".into()]];
         assert_eq!(columns(&rows), "a    long\nbcd     1\n");
     }

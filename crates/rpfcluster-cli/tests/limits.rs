@@ -58,6 +58,47 @@ fn memory_limit_covers_reading() {
 }
 
 #[test]
+fn memory_limit_covers_labels_matrices_figures_and_models() {
+    let dir = TestDir::new();
+    dir.put("bomb.csv.gz", bomb(60 << 20));
+    dir.put("few.csv", "cluster\n0\n1\n");
+    let numbers = "0,".repeat(2 << 20);
+    dir.put("many.json", format!("{{\"command\":\"cluster\",\"eigenvalues\":[{numbers}0]}}"));
+    dir.rpf("cluster iris.csv --label species -k 3 -o - --model iris.rpf --trees 2000").done();
+    put_old(&dir);
+    dir.put("old.svg", "old old.svg");
+    for (line, file) in [
+        ("score bomb.csv.gz --truth few.csv --memory-limit 20M", "bomb.csv.gz"),
+        ("score few.csv --truth bomb.csv.gz --label 1 --memory-limit 20M", "bomb.csv.gz"),
+        ("score bomb.csv.gz --truth species --memory-limit 20M", "bomb.csv.gz"),
+        ("plot bomb.csv.gz --kind heatmap -o old.svg --memory-limit 20M", "bomb.csv.gz"),
+        ("plot iris.rpf --kind embedding --truth bomb.csv.gz -o old.svg --memory-limit 20M", "bomb.csv.gz"),
+        ("plot many.json --kind eigen -o old.svg --memory-limit 20M", "many.json"),
+        ("plot iris.rpf --kind embedding -o old.svg --memory-limit 200k", "iris.rpf"),
+        ("predict iris.rpf iris.csv -o old.csv --memory-limit 200k", "iris.rpf"),
+        ("neighbors iris.csv --neighbors 3 --against iris.rpf -o old.csv --memory-limit 200k", "iris.rpf"),
+    ] {
+        dir.rpf(line).refused(1, &[&format!("{file}: reading needs over"), "--memory-limit allows"]);
+    }
+    check_old(&dir, &["old.csv", "old.svg"]);
+}
+
+#[test]
+fn devices_without_an_end_are_no_models_and_no_configurations() {
+    let dir = TestDir::new();
+    for line in ["inspect /dev/zero", "predict /dev/zero iris.csv", "plot /dev/zero --kind eigen -o x.svg"] {
+        limited(&dir, 900_000, line).refused(1, &["/dev/zero: the model is not an rpf model file"]);
+    }
+    limited(&dir, 900_000, "cluster iris.csv -k 3 --config /dev/zero")
+        .refused(1, &["/dev/zero: is longer than 1 MB"]);
+    // A model that goes on after its end is read little further.
+    dir.rpf("cluster iris.csv --label species -k 3 -o - --model iris.rpf").done();
+    let endless = std::fs::OpenOptions::new().append(true).open(dir.path("iris.rpf")).unwrap();
+    endless.set_len(1 << 31).unwrap();
+    limited(&dir, 1_500_000, "inspect iris.rpf").refused(1, &["iris.rpf: "]);
+}
+
+#[test]
 fn limit_of_the_shell_is_seen_before_the_work() {
     let dir = TestDir::new();
     dir.put("bomb.csv.gz", bomb(300 << 20));
@@ -67,11 +108,12 @@ fn limit_of_the_shell_is_seen_before_the_work() {
     // So little that the system may refuse first; still one sentence.
     limited(&dir, 300_000, "cluster bomb.csv.gz -k 2 --threads 2 -o old.csv")
         .refused(1, &["bomb.csv.gz: ", "of memory"]);
-    // A table that is small, and a forest that is not.
+    // A table that is small, and a forest that is not. --memory-limit is no remedy.
     let rows: String = (0..20_000).map(|i| format!("{},{}\n", i % 101, i % 103)).collect();
     dir.put("rows.csv", rows);
-    limited(&dir, 400_000, "cluster rows.csv -k 2 --threads 2 --trees 20000 -o old.csv")
-        .refused(1, &["needs about", "ulimit -v leaves"]);
+    let run = limited(&dir, 400_000, "cluster rows.csv -k 2 --threads 2 --trees 20000 -o old.csv");
+    run.refused(1, &["needs about", "ulimit -v leaves"]);
+    assert!(!run.err.contains("--memory-limit"), "{}", run.err);
     // --memory-limit cannot allow what the shell does not.
     limited(&dir, 400_000, "cluster rows.csv -k 2 --threads 2 --trees 20000 -o old.csv --memory-limit 100G")
         .refused(1, &["needs about", "ulimit -v leaves"]);

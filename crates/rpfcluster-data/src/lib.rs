@@ -26,7 +26,7 @@ pub use column_ref::ColumnRef;
 pub use error::{DataError, Place, Result};
 pub use frame::Frame;
 pub use iris::iris;
-pub use memory::{MemoryLimit, memory_limit};
+pub use memory::{MemoryLimit, byte_size, check_reading, memory_limit};
 pub use prepare::{Missing, Preparation, Prepare, Standardize};
 pub use read::{
     Format, ReadOptions, RowLabels, Similarity, read_frame, read_frame_bytes, read_labels, read_labels_bytes,

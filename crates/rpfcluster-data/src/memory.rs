@@ -89,6 +89,11 @@ fn left_in_group(group: &Path, limit: &str, used: &str, cache: &str) -> Option<u
     Some(number(limit)?.saturating_sub(number(used)?.saturating_sub(cached)))
 }
 
+/// Refuses to read a file that takes `bytes` of memory, when the user asks for less or less is free.
+pub fn check_reading(source: &str, bytes: u64, asked: Option<u64>) -> Result<()> {
+    Budget::new(source, asked).spend(usize::try_from(bytes).unwrap_or(usize::MAX))
+}
+
 /// The memory that the reader of one file may hold.
 #[derive(Debug)]
 pub(crate) struct Budget {
@@ -130,10 +135,10 @@ impl Budget {
         let Err(spent) = self.spent.fetch_update(Ordering::Relaxed, Ordering::Relaxed, within) else {
             return Ok(());
         };
-        let needed = size(spent.saturating_add(bytes as u64));
+        let needed = byte_size(spent.saturating_add(bytes as u64));
         let MemoryLimit { bytes, whose } = *self.limit();
         let remedy = if whose.starts_with("--") { "read fewer rows, or raise it" } else { "read fewer rows" };
-        let limit = size(bytes);
+        let limit = byte_size(bytes);
         let problem = format!("reading needs over {needed} of memory, but {whose} {limit}; {remedy}");
         Err(format(&self.source, problem))
     }
@@ -163,7 +168,8 @@ impl Budget {
         }
         self.spend_items(missing, size_of::<T>())?;
         vector.try_reserve_exact(additional).map_err(|_| {
-            let bytes = size((vector.len().saturating_add(additional)).saturating_mul(size_of::<T>()) as u64);
+            let bytes =
+                byte_size((vector.len().saturating_add(additional)).saturating_mul(size_of::<T>()) as u64);
             format(&self.source, format!("the system refuses {bytes} of memory for it; read fewer rows"))
         })
     }
@@ -198,8 +204,8 @@ impl Budget {
     }
 }
 
-/// A number of bytes in words.
-fn size(bytes: u64) -> String {
+/// A number of bytes with a unit, as in `1.5 GB`.
+pub fn byte_size(bytes: u64) -> String {
     let mut value = bytes as f64;
     for unit in ["bytes", "kB", "MB", "GB"] {
         if value < 1000.0 {
@@ -213,6 +219,13 @@ fn size(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!(byte_size(999), "999 bytes");
+        assert_eq!(byte_size(80_000_000_000), "80.0 GB");
+        assert_eq!(byte_size(8_000_000_000_000), "8.0 TB");
+    }
 
     #[test]
     fn limits_of_the_process_are_parsed() {

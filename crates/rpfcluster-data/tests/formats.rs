@@ -174,7 +174,7 @@ fn labels_round_trip() {
     write::to_file(&path, |out| write::labels_csv(out, Some(&rows), &[0, 1, 0], Some(&[1.0, 0.5, 0.75])))
         .unwrap();
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "row,cluster,confidence\n2,0,1\n3,1,0.5\n5,0,0.75\n");
-    let read = read_labels(&path, None).unwrap();
+    let read = read_labels(&path, None, &ReadOptions::default()).unwrap();
     assert_eq!((read.rows, read.labels.codes), (Some(rows.to_vec()), vec![0, 1, 0]));
 }
 
@@ -203,17 +203,21 @@ fn appended_column_keeps_the_rest_of_the_file() {
         std::fs::write(&path, text).unwrap();
         let mut out = Vec::new();
         let value = |row: usize| (row != 1).then(|| (row * 10).to_string());
-        write::append_column(&mut out, &path, "cluster", value).unwrap();
+        write::append_column(&mut out, &path, None, "cluster", value).unwrap();
         String::from_utf8(out).unwrap()
     };
     assert_eq!(append("a,b\r\n1,2\r\n\r\n3,4\r\n5,6"), "a,b,cluster\r\n1,2,0\r\n3,4,\r\n5,6,20\n");
     assert_eq!(append("1 2\n3 4\n5 6\n"), "1 2 0\n3 4 NA\n5 6 20\n");
     assert_eq!(append("n,x\n\"a\nb\",1\nc,2\n"), "n,x,cluster\n\"a\nb\",1,0\nc,2,\n");
     let path = folder.path().join("in.csv");
-    let full = write::append_column(&mut Cursor::new([0u8; 4]), &path, "cluster", |_| None).unwrap_err();
+    let full =
+        write::append_column(&mut Cursor::new([0u8; 4]), &path, None, "cluster", |_| None).unwrap_err();
     assert_eq!(full.kind(), ErrorKind::WriteZero, "the error is that of the output");
+    let large =
+        write::append_column(&mut Vec::<u8>::new(), &path, Some(10), "cluster", |_| None).unwrap_err();
+    assert!(large.to_string().contains("--memory-limit allows 10 bytes"), "{large}");
     let none = folder.path().join("none.csv");
-    let failed = write::append_column(&mut Vec::<u8>::new(), none, "cluster", |_| None);
+    let failed = write::append_column(&mut Vec::<u8>::new(), none, None, "cluster", |_| None);
     assert!(failed.unwrap_err().to_string().ends_with("none.csv: no such file"), "the input is named");
 }
 

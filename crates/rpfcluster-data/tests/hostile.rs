@@ -4,13 +4,12 @@
 #![allow(unsafe_code, reason = "an allocator that counts cannot be written otherwise")]
 #![cfg(all(feature = "arrow", feature = "parquet"))]
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard};
 
+use counting_allocator::peak;
 use rpfcluster_data::{
     Format, ReadOptions, read_frame, read_frame_bytes, read_labels, read_similarity_bytes,
 };
@@ -19,58 +18,13 @@ use rpfcluster_data::{
 #[allow(missing_docs, dead_code, unreachable_pub)]
 mod targets;
 
-/// The system allocator, counting the bytes held and their peak.
-struct Counting;
-
-static HELD: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
-
-fn more(bytes: usize) {
-    PEAK.fetch_max(HELD.fetch_add(bytes, Relaxed) + bytes, Relaxed);
-}
-
-// SAFETY: every request is passed unchanged to the system allocator; counting allocates nothing.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        more(layout.size());
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        more(layout.size());
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        HELD.fetch_sub(layout.size(), Relaxed);
-        unsafe { System.dealloc(place, layout) }
-    }
-
-    unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        if size > layout.size() {
-            more(size - layout.size());
-        } else {
-            HELD.fetch_sub(layout.size() - size, Relaxed);
-        }
-        unsafe { System.realloc(place, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
+#[path = "../../rpfcluster/tests/common/counting_allocator.rs"]
+mod counting_allocator;
 
 /// The counters belong to the process, so the tests run one at a time.
 fn alone() -> MutexGuard<'static, ()> {
     static LOCK: Mutex<()> = Mutex::new(());
     LOCK.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-}
-
-/// Bytes held at the peak of `work`, less what was held before.
-fn peak<T>(work: impl FnOnce() -> T) -> (T, usize) {
-    let before = HELD.load(Relaxed);
-    PEAK.store(before, Relaxed);
-    let done = work();
-    (done, PEAK.load(Relaxed).saturating_sub(before))
 }
 
 /// The memory limit of the targets, and what decoders hold besides (tables, windows, the copy of the input).
@@ -321,6 +275,30 @@ fn long_field_is_read_or_refused_within_the_limit() {
 }
 
 #[test]
+fn long_quoted_field_is_read_or_refused_within_the_limit() {
+    let _alone = alone();
+    // Closed, and never closed: then the rest of the file is one cell.
+    for (end, closed) in [(b"\",1\nb,2\n".as_slice(), true), (b",1\nb,2\n", false)] {
+        let long = [b"name,x\n\"".as_slice(), &vec![b'a'; 50 << 20], end].concat();
+        for limit in [60usize << 20, 120 << 20, 240 << 20] {
+            let options = ReadOptions { memory: Some(limit as u64), ..Default::default() };
+            let (read, held) = peak(|| read_frame_bytes(long.clone(), "long.csv", &options));
+            let message = read.unwrap_err().to_string();
+            let ragged = !closed && message.contains(": 1 cell");
+            assert!(ragged || message.contains("reading needs over"), "{message}");
+            assert!(message.len() < 300, "{message}");
+            assert!(held < limit + (2 << 20), "{held} bytes with a limit of {limit}");
+        }
+        let (read, held) = peak(|| read_frame_bytes(long.clone(), "long.csv", &ReadOptions::default()));
+        assert!(held < 8 * long.len(), "{held} bytes");
+        match read {
+            Ok(frame) => assert_eq!(frame.text(0, 0).map(str::len), Some(50 << 20)),
+            Err(error) => assert!(!closed && error.to_string().contains(": 1 cell"), "{error}"),
+        }
+    }
+}
+
+#[test]
 fn odd_files_are_refused_with_one_sentence() {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
@@ -370,7 +348,7 @@ fn fifo_is_read_to_its_end() {
     assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
     let writer = path.clone();
     let fed = std::thread::spawn(move || std::fs::write(writer, "cluster\na\nb\na\n").unwrap());
-    assert_eq!(read_labels(&path, None).unwrap().labels.codes, [0, 1, 0]);
+    assert_eq!(read_labels(&path, None, &ReadOptions::default()).unwrap().labels.codes, [0, 1, 0]);
     fed.join().unwrap();
     // Endless input ends at the limit.
     let options = ReadOptions { memory: Some(10 << 20), ..Default::default() };

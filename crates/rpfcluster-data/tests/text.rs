@@ -275,7 +275,7 @@ fn standardising_one_column_leaves_the_others() {
 fn label_files_in_every_form_are_read() {
     let read = |text: &str, column: Option<&str>| {
         let column = column.map(ColumnRef::from);
-        read_labels_bytes(text.as_bytes().to_vec(), "l.csv", Format::Text, column.as_ref())
+        read_labels_bytes(text.as_bytes().to_vec(), "l.csv", column.as_ref(), &TEXT)
     };
     let ours = read("row,cluster\n1,0\n3,1\n4,0\n", None).unwrap();
     assert_eq!((ours.rows, ours.labels.codes), (Some(vec![1, 3, 4]), vec![0, 1, 0]));
@@ -355,7 +355,7 @@ proptest! {
         if let Ok(f) = read_frame_bytes(bytes.clone(), "t", &options) {
             let _ = Prepare { missing: Missing::Mean, standardize: Standardize::All, ..Prepare::default() }.fit(f);
         }
-        let _ = read_labels_bytes(bytes, "t", Format::Text, None);
+        let _ = read_labels_bytes(bytes, "t", None, &TEXT);
     }
 
     #[test]
@@ -369,7 +369,7 @@ proptest! {
                 let _ = how.apply(f, &Selection::default());
             }
         }
-        let _ = read_labels_bytes(text.into_bytes(), "t", Format::Text, None);
+        let _ = read_labels_bytes(text.into_bytes(), "t", None, &TEXT);
     }
 
     #[test]

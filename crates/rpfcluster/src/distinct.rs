@@ -141,8 +141,8 @@ fn column_ranges<R: Real>(points: &Points<R>) -> Vec<f64> {
         values.resize(rows.len(), 0.0);
         values.sort_unstable_by(f64::total_cmp);
         let trimmed = (values.len() / 10).max(1).min((values.len() - 1) / 2);
-        // Halved, so that the difference does not overflow.
-        (values[values.len() - 1 - trimmed] / 2.0 - values[trimmed] / 2.0) * 2.0
+        // A difference that overflows is at least the largest number, which leaves rows of either sign apart.
+        (values[values.len() - 1 - trimmed] - values[trimmed]).min(f64::MAX)
     };
     of_column.into_par_iter().map(range).collect()
 }
@@ -152,7 +152,7 @@ fn projections<R: Real>(points: &Points<R>, ranges: &[f64]) -> Vec<f64> {
     let mut direction = vec![0.0; points.d()];
     Stream::new(0, Purpose::Sample, 3, 0).normals(&mut direction);
     for (r, range) in direction.iter_mut().zip(ranges) {
-        *r = if *range > 0.0 && range.is_finite() { *r / range } else { 0.0 };
+        *r = if *range > 0.0 { *r / range } else { 0.0 };
     }
     let project = |row: usize| {
         let mut sum = 0.0;
@@ -216,6 +216,15 @@ mod tests {
             values[10 * outlier + 1] = 1e9 + 1e6 * outlier as f64;
             assert_eq!(find(&values, 1), None, "{outlier}");
         }
+    }
+
+    #[test]
+    fn rows_whose_difference_overflows_are_distinct() {
+        let values: Vec<f64> = (0..40).map(|i| if i % 2 == 0 { 1e308 } else { -1e308 }).collect();
+        assert_eq!(find(&values, 1).unwrap().copies, [20, 20]);
+        assert_eq!(find(&values, 2).unwrap().copies, [20]);
+        let largest: Vec<f64> = (0..40).map(|i| [f64::MAX, f64::MIN, 0.0, 1e305][i % 4]).collect();
+        assert_eq!(find(&largest, 1).unwrap().copies, [10; 4]);
     }
 
     #[test]

@@ -21,11 +21,36 @@ const AFFINITIES: [(&str, Option<AffinityKind>); 4] = [
     ("chosen", None),
 ];
 
-/// Fits the table twice and checks what must hold of any labels; the refusal, shortened, where there are none.
+/// The number of rows that differ from every counted one by more than a millionth of the range of some column, without its
+/// lowest and highest tenth: the definition, computed in the order of the rows.
+fn distinct_rows<R: Real>(values: &[R], table: &Table) -> usize {
+    let row = |i: usize| values[i * table.d..][..table.d].iter().map(|v| v.to_f64());
+    let tolerance = |column: usize| {
+        let mut sorted: Vec<f64> = (0..table.n).map(|i| values[i * table.d + column].to_f64()).collect();
+        sorted.sort_by(f64::total_cmp);
+        let trimmed = (table.n / 10).max(1).min((table.n - 1) / 2);
+        (sorted[table.n - 1 - trimmed] - sorted[trimmed]).min(f64::MAX) * 1e-6
+    };
+    let tolerances: Vec<f64> = (0..table.d).map(tolerance).collect();
+    let equal = |a: usize, b: usize| {
+        row(a).zip(row(b)).zip(&tolerances).all(|((x, y), tolerance)| (x - y).abs() <= *tolerance)
+    };
+    let mut counted: Vec<usize> = Vec::new();
+    for i in 0..table.n {
+        if !counted.iter().any(|&first| equal(first, i)) {
+            counted.push(i);
+        }
+    }
+    counted.len()
+}
+
+/// Fits the table twice, the second time with or without a verdict, and checks what must hold of any labels; the
+/// refusal, shortened, where there are none.
 fn outcome<R: Real>(
     values: &[R],
     table: &Table,
     params: &RpfCluster,
+    assess_again: bool,
 ) -> Result<Option<&'static str>, String> {
     let points = match Points::new(values, table.n, table.d) {
         Ok(points) => points,
@@ -36,7 +61,7 @@ fn outcome<R: Real>(
     };
     let fitted = match params.fit(&points) {
         Ok(fitted) => fitted,
-        Err(Error::TooManyClusters { k, distinct }) if k > distinct && distinct <= table.distinct() => {
+        Err(Error::TooManyClusters { k, distinct }) if k > distinct && k > distinct_rows(values, table) => {
             return Ok(Some(if k > table.n { "K exceeds the rows" } else { "K exceeds the distinct rows" }));
         }
         Err(error) => return Err(error.to_string()),
@@ -77,14 +102,18 @@ fn outcome<R: Real>(
     if (0..table.n).any(|i| own[i] && predicted[i] != labels[i]) {
         return Err("predict gives training rows other labels".to_string());
     }
-    let again = params.fit(&points).map_err(|e| e.to_string())?;
-    if again.labels() != labels || again.embedding() != e || again.verdict() != fitted.verdict() {
+    let second = RpfCluster { assess: assess_again, ..params.clone() };
+    let again = second.fit(&points).map_err(|e| e.to_string())?;
+    if again.labels() != labels || again.embedding() != e {
         return Err("a second fit differs".to_string());
+    }
+    if assess_again && again.verdict() != fitted.verdict() {
+        return Err("the verdict of a second fit differs".to_string());
     }
     Ok(None)
 }
 
-/// One cell of the table: how many fits ended with labels, and how many were refused for which reason.
+/// A cell of the table: how many fits ended with labels, and how many were refused for which reason.
 fn cell(counts: &BTreeMap<Option<&str>, usize>) -> String {
     let part = |(reason, count): (&Option<&str>, &usize)| match reason {
         None => format!("{count} labelled"),
@@ -118,37 +147,50 @@ fn every_adversarial_table_gets_valid_labels_or_a_reason() {
                     // The verdict does not depend on the method.
                     let assess = method == Method::Kway;
                     let params = RpfCluster { affinity, method: Some(method), assess, ..open };
+                    // The verdict takes most of the time: of each kind, one affinity a seed repeats it, and labels
+                    // without one must be the same.
+                    let assess_again = assess && seed as usize % AFFINITIES.len() == at;
                     // Odd seeds are in single precision, unless it cannot hold the table.
                     let single =
                         seed % 2 == 1 && table.values.iter().all(|v| !v.is_finite() || v.abs() < 1e38);
                     let clock = std::time::Instant::now();
                     let outcome = if single {
-                        outcome(&narrow, &table, &params)
+                        outcome(&narrow, &table, &params, assess_again)
                     } else {
-                        outcome(&table.values, &table, &params)
+                        outcome(&table.values, &table, &params, assess_again)
                     };
                     let seconds = clock.elapsed().as_secs_f64();
                     let told = format!("{}, seed {seed}, {name}, {method:?}, {seconds:.2} s", KINDS[kind].0);
-                    found.push((kind, at, outcome, told));
+                    found.push((kind, seed, outcome, told));
                 }
             }
             found
         })
         .collect();
-    let mut cells: BTreeMap<(usize, usize), BTreeMap<Option<&str>, usize>> = BTreeMap::new();
+    let mut cells: BTreeMap<usize, BTreeMap<Option<&str>, usize>> = BTreeMap::new();
     let mut wrong = Vec::new();
-    for (kind, affinity, outcome, told) in results {
+    // Whether there are labels depends on the table and its precision alone.
+    let mut expected: BTreeMap<(usize, u64), Option<&str>> = BTreeMap::new();
+    for (kind, seed, outcome, told) in results {
         match outcome {
-            Ok(reason) => *cells.entry((kind, affinity)).or_default().entry(reason).or_default() += 1,
+            Ok(reason) => {
+                *cells.entry(kind).or_default().entry(reason).or_default() += 1;
+                let first = *expected.entry((kind, seed)).or_insert(reason);
+                if first != reason {
+                    wrong.push(format!("{told}: {reason:?}, but {first:?} under another affinity or method"));
+                }
+            }
             Err(problem) => wrong.push(format!("{told}: {problem}")),
         }
     }
     assert!(wrong.is_empty(), "{} fits are wrong:\n{}", wrong.len(), wrong.join("\n"));
-    let mut page =
-        "| table | what it is | linear | paper | top-k | chosen |\n|---|---|---|---|---|---|\n".to_string();
+    let mut page = "| table | what it is | of 40 fits |\n|---|---|---|\n".to_string();
     for (kind, (name, what)) in KINDS.into_iter().enumerate() {
-        let row: Vec<String> = (0..AFFINITIES.len()).map(|at| cell(&cells[&(kind, at)])).collect();
-        page += &format!("| {name} | {what} | {} |\n", row.join(" | "));
+        page += &format!("| {name} | {what} | {} |\n", cell(&cells[&kind]));
     }
     println!("{page}");
+    let note = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/notes/2026-11-robustness.md");
+    if let Ok(note) = std::fs::read_to_string(note) {
+        assert!(note.contains(&page), "the table in the note is another; `make outcomes` prints this one");
+    }
 }

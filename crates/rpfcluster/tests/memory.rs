@@ -2,58 +2,19 @@
 //! and at most three times the peak, since a larger estimate would refuse fits that are possible.
 #![allow(clippy::unwrap_used, unsafe_code)] // an allocator that counts cannot be written otherwise
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+#[path = "common/counting_allocator.rs"]
+mod counting_allocator;
 
+use counting_allocator::peak_copying;
 use rpfcluster::{AffinityKind, Points, RpfCluster};
 use rpfcluster_data::shapes::Shape;
-
-/// The system allocator, counting the bytes held and their peak.
-struct Counting;
-
-static HELD: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
-
-fn more(bytes: usize) {
-    PEAK.fetch_max(HELD.fetch_add(bytes, Relaxed) + bytes, Relaxed);
-}
-
-// SAFETY: every request is passed unchanged to the system allocator; counting allocates nothing.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        more(layout.size());
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        more(layout.size());
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        HELD.fetch_sub(layout.size(), Relaxed);
-        unsafe { System.dealloc(place, layout) }
-    }
-
-    unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // Old and new block may exist at the same time.
-        more(size);
-        HELD.fetch_sub(layout.size(), Relaxed);
-        unsafe { System.realloc(place, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// Bytes a fit held at its peak, the data included.
 fn held(params: &RpfCluster, points: &Points<f64>) -> u64 {
     // The threads of the previous fit free their memory shortly after it ends.
     std::thread::sleep(std::time::Duration::from_millis(100));
-    let before = HELD.load(Relaxed);
-    PEAK.store(before, Relaxed);
-    params.fit(points).unwrap();
-    (PEAK.load(Relaxed) - before + points.n() * points.d() * size_of::<f64>()) as u64
+    let (_, bytes) = peak_copying(|| params.fit(points).unwrap());
+    (bytes + points.n() * points.d() * size_of::<f64>()) as u64
 }
 
 // One test only, since the counters belong to the process.

@@ -118,7 +118,7 @@ fn truncated_model_is_refused() {
     }
     let mut longer = bytes.clone();
     longer.extend([0; 5]);
-    assert!(sentence(&longer).contains("5 bytes follow its end"));
+    assert!(sentence(&longer).contains("bytes follow its end"));
 }
 
 #[test]

@@ -125,6 +125,7 @@ fn stage<'a>(
     LabelsFile {
         target: args.output.as_deref(),
         append_to: args.append.then_some(args.data.data.as_path()),
+        memory: session.memory_limit(),
         rows: outcome.table().and_then(|table| table.rows.as_deref()),
         labels: outcome.clustering.labels(),
         confidence: if args.confidence { outcome.confidence(session)? } else { None },

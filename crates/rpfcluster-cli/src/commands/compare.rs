@@ -95,11 +95,7 @@ fn check_memory(session: &Session, n: usize, d: usize, rpf: &RpfCluster) -> Resu
     let dense = (n.min(DENSE_LIMIT) as u64).pow(2) * 8 * 4;
     let values = (n * d * size_of::<f64>()) as u64;
     let needed = rpf.memory_needed(n, d, size_of::<f64>()).max(dense + values);
-    session.check_memory(
-        &format!("comparing methods on {n} rows"),
-        needed,
-        "use fewer rows or fewer --trees, or raise --memory-limit",
-    )
+    session.check_memory(&format!("comparing methods on {n} rows"), needed, "use fewer rows or fewer --trees")
 }
 
 fn majority(answers: &Answers) -> Option<f64> {

@@ -3,6 +3,7 @@
 
 use rpfcluster::printable::{escaped, excerpt};
 use rpfcluster::{Precision, model_file};
+use rpfcluster_data::byte_size;
 use rpfcluster_report::{affinity_in_words, word};
 use serde_json::{Map, json};
 
@@ -21,7 +22,7 @@ struct ForestStatistics {
 
 /// Reads the file and prints its content.
 pub fn run(args: &InspectArgs) -> Result {
-    let model = crate::files::model::load(&args.model)?;
+    let model = crate::files::model::load(&args.model, None)?;
     let leaves = model.forest().leaves();
     let depths = model.forest().depths();
     let shape = ForestStatistics {
@@ -90,7 +91,7 @@ fn print_text(args: &InspectArgs, model: &Model, shape: &ForestStatistics) -> Re
         None => format!("{} columns", forest.d()),
     };
     let mut lines = vec![
-        ("file", format!("{}, {}", args.model.display(), output::size(model.size as u64))),
+        ("file", format!("{}, {}", args.model.display(), byte_size(model.size as u64))),
         ("format", format!("version {}", model_file::VERSION)),
         ("grown on", format!("{rows}, {columns}, {width} precision")),
         (
@@ -143,7 +144,7 @@ fn print_text(args: &InspectArgs, model: &Model, shape: &ForestStatistics) -> Re
         }
     }
     let sections: Vec<String> =
-        model.sections.iter().map(|(name, size)| format!("{name} {}", output::size(*size as u64))).collect();
+        model.sections.iter().map(|(name, size)| format!("{name} {}", byte_size(*size as u64))).collect();
     lines.push(("sections", sections.join(", ")));
     let text: String = lines.iter().map(|(name, value)| format!("{name:<13} {}\n", escaped(value))).collect();
     output::print(&text)

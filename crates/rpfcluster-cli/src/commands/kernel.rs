@@ -33,7 +33,7 @@ pub fn run(args: &KernelArgs) -> Result {
         let (table, preparation) = load::table(&session, &args.data)?;
         if format == KernelFormat::Npy {
             let bytes = (table.n as u64).saturating_mul(table.n as u64).saturating_mul(8);
-            let remedy = "write .npz with --min or --top, or raise --memory-limit";
+            let remedy = "write .npz with --min or --top";
             session.check_memory(&format!("the dense kernel of {} rows", table.n), bytes, remedy)?;
         }
         let forest = library::grow(&session, &table, &params)?;
@@ -71,7 +71,7 @@ fn kept(
     top: Option<usize>,
 ) -> Result<SparseKernel> {
     let leaves = forest.leaves();
-    let remedy = "keep fewer pairs with --min or --top, or raise --memory-limit";
+    let remedy = "keep fewer pairs with --min or --top";
     let Some(top) = top else {
         let pairs = library::estimated_pairs(forest, &leaves, table, min)?;
         session.check_memory(&format!("a kernel of about {pairs} pairs"), pairs * PAIR, remedy)?;

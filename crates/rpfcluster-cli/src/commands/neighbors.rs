@@ -55,7 +55,7 @@ fn among(session: &Session, args: &NeighborsArgs, wanted: usize) -> Result {
 
 /// Neighbours among the rows a model was grown on.
 fn against(session: &Session, args: &NeighborsArgs, path: &std::path::Path, wanted: usize) -> Result {
-    let model = session.clock.time("model", || model::load(path))?;
+    let model = session.clock.time("model", || model::load(path, session.memory_limit()))?;
     let meta = model.columns(path)?;
     let table = load::table_like(session, &args.data, &meta.preparation)?;
     check_count(wanted, model.forest().n(), &path.display().to_string())?;
@@ -77,7 +77,7 @@ fn check_count(wanted: usize, there: usize, source: &str) -> Result {
 
 fn check_memory(session: &Session, n: usize, k: usize) -> Result {
     let bytes = (n as u64).saturating_mul(k as u64).saturating_mul(12);
-    let remedy = "use fewer --neighbors, a smaller --pool, or raise --memory-limit";
+    let remedy = "use fewer --neighbors or a smaller --pool";
     session.check_memory(&format!("a list of {k} neighbours for {n} rows"), bytes, remedy)
 }
 

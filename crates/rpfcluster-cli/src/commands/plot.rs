@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use rpfcluster::Fitted;
-use rpfcluster_data::{Labels, ReadOptions, read_labels, read_similarity};
+use rpfcluster_data::{Labels, check_reading, read_labels, read_similarity};
 use rpfcluster_paper::reproduce::{Illustrations, Results};
 use rpfcluster_report::Ink;
 use rpfcluster_report::figures::{self, Cloud, Group, Panel};
@@ -31,6 +31,9 @@ const POINTS: usize = 5000;
 const BEYOND: usize = 6;
 /// Rows up to which these further eigenvalues are computed.
 const WIDER_BELOW: usize = 100_000;
+
+/// Bytes held for a byte of JSON: numbers of one digit take 32 bytes, in a vector that doubles.
+const JSON: u64 = 32;
 
 /// The content of an input file.
 enum Input {
@@ -85,7 +88,7 @@ fn drawn(session: &Session, args: &PlotArgs) -> Result<String> {
     let name = path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
     let title = args.title.clone().unwrap_or(name);
     if args.kind == KindArg::Heatmap {
-        return heatmap(args, &title);
+        return heatmap(session, args, &title);
     }
     let unfit = |what: &str, needs: &str| {
         Failure::data(format!(
@@ -94,8 +97,10 @@ fn drawn(session: &Session, args: &PlotArgs) -> Result<String> {
             args.kind.name()
         ))
     };
-    match (args.kind, read(path)?) {
-        (KindArg::Embedding, Input::Model(fitted, meta)) => embedding(args, &fitted, meta.as_ref(), &title),
+    match (args.kind, read(session, path)?) {
+        (KindArg::Embedding, Input::Model(fitted, meta)) => {
+            embedding(session, args, &fitted, meta.as_ref(), &title)
+        }
         (KindArg::Embedding, other) => {
             Err(unfit(other.name(), "a model of rpf cluster --model, which contains the eigenvectors"))
         }
@@ -154,7 +159,7 @@ fn parsed<T: serde::de::DeserializeOwned>(path: &Path, value: &Value) -> Result<
 }
 
 /// Reads a file, recognised by its first bytes and its extension.
-fn read(path: &Path) -> Result<Input> {
+fn read(session: &Session, path: &Path) -> Result<Input> {
     let mut head = [0u8; 64];
     let mut begin = 0;
     if let Ok(mut file) = std::fs::File::open(path) {
@@ -164,6 +169,8 @@ fn read(path: &Path) -> Result<Input> {
     let head = &head[..begin];
     if head.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'{') {
         let wrong = |e: &dyn std::fmt::Display| Failure::data(format!("{}: {e}", path.display()));
+        let length = std::fs::metadata(path).map_err(|e| wrong(&e))?.len();
+        check_reading(&path.display().to_string(), length.saturating_mul(JSON), session.memory_limit())?;
         let text = std::fs::read_to_string(path).map_err(|e| wrong(&e))?;
         let object: Value =
             serde_json::from_str(&text).map_err(|e| wrong(&format!("is not valid JSON: {e}")))?;
@@ -175,21 +182,26 @@ fn read(path: &Path) -> Result<Input> {
     }
     let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
     if ["npy", "npz", "mtx", "csv", "tsv", "txt", "gz"].contains(&ending.as_str()) {
-        let s = read_similarity(path, &ReadOptions::default())?;
+        let s = read_similarity(path, &session.reading())?;
         let step = s.n.div_ceil(ROWS).max(1);
         let rows: Vec<usize> = (0..s.n).step_by(step).collect();
         let values = rows.iter().flat_map(|&i| rows.iter().map(|&j| s.get(i, j)).collect::<Vec<_>>());
         return Ok(Input::Matrix(s.n, values.collect()));
     }
-    let model = model::load(path)?;
+    let model = model::load(path, session.memory_limit())?;
     let meta = model.meta.clone();
     Ok(Input::Model(Box::new(model.into_fitted(path)?), meta))
 }
 
 /// Known classes of `n` rows; `row` gives the input row, counted from 1.
-fn classes(args: &PlotArgs, n: usize, row: impl Fn(usize) -> usize) -> Result<Option<Labels>> {
+fn classes(
+    session: &Session,
+    args: &PlotArgs,
+    n: usize,
+    row: impl Fn(usize) -> usize,
+) -> Result<Option<Labels>> {
     let Some(path) = &args.truth else { return Ok(None) };
-    let read = read_labels(path, args.label.as_ref())?;
+    let read = read_labels(path, args.label.as_ref(), &session.reading())?;
     classes_of(&read, (0..n).map(row)).map(Some).map_err(|row| {
         Failure::data(format!("{}: has no class for row {row} of the {n} rows of the figure", path.display()))
     })
@@ -207,17 +219,17 @@ fn ordered(codes: &[u32], names: &[String]) -> (Vec<usize>, Vec<Group>) {
     (rows, groups)
 }
 
-fn heatmap(args: &PlotArgs, title: &str) -> Result<String> {
+fn heatmap(session: &Session, args: &PlotArgs, title: &str) -> Result<String> {
     let mut panels: Vec<(String, Vec<f64>, Vec<Group>)> = Vec::new();
     let mut shares = true;
     for path in &args.inputs {
         let stem = path.file_stem().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
         let name = if args.inputs.len() == 1 { title.to_string() } else { stem };
-        match read(path)? {
+        match read(session, path)? {
             Input::Model(fitted, meta) => {
                 let row = |i: usize| meta.as_ref().map_or(i + 1, |m| m.input_row(i));
                 let n = fitted.labels().len();
-                let (rows, groups) = match classes(args, n, row)? {
+                let (rows, groups) = match classes(session, args, n, row)? {
                     Some(classes) => ordered(&classes.codes, &classes.names),
                     None => ordered(fitted.labels(), &cluster_names(fitted.k())),
                 };
@@ -228,7 +240,7 @@ fn heatmap(args: &PlotArgs, title: &str) -> Result<String> {
             Input::Matrix(n, values) => {
                 shares = false;
                 let side = values.len().isqrt();
-                let (order, groups) = match classes(args, n, |i| i + 1)? {
+                let (order, groups) = match classes(session, args, n, |i| i + 1)? {
                     // Only every `step`-th row was read; the classes follow.
                     Some(classes) => {
                         let step = n.div_ceil(ROWS).max(1);
@@ -264,7 +276,13 @@ fn cluster_names(k: usize) -> Vec<String> {
     (0..k).map(|c| format!("cluster {c}")).collect()
 }
 
-fn embedding(args: &PlotArgs, fitted: &Fitted, meta: Option<&Meta>, title: &str) -> Result<String> {
+fn embedding(
+    session: &Session,
+    args: &PlotArgs,
+    fitted: &Fitted,
+    meta: Option<&Meta>,
+    title: &str,
+) -> Result<String> {
     let e = fitted.embedding();
     let (x, y) = args.axes.unwrap_or(if e.k() > 2 { (2, 3) } else { (1, 2) });
     if e.k() < 2 || x > e.k() || y > e.k() {
@@ -274,7 +292,7 @@ fn embedding(args: &PlotArgs, fitted: &Fitted, meta: Option<&Meta>, title: &str)
             e.k()
         )));
     }
-    let classes = classes(args, e.n(), |i| meta.map_or(i + 1, |m| m.input_row(i)))?;
+    let classes = classes(session, args, e.n(), |i| meta.map_or(i + 1, |m| m.input_row(i)))?;
     let (codes, names) = match classes {
         Some(classes) => (classes.codes, classes.names),
         None => (fitted.labels().to_vec(), cluster_names(fitted.k())),

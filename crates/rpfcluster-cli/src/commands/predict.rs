@@ -24,7 +24,7 @@ pub fn run(args: &PredictArgs) -> Result {
         &[(output_paths::OUTPUT, args.output.as_deref())],
     )?;
     session.on_threads(|| {
-        let loaded = session.clock.time("model", || model::load(&args.model))?;
+        let loaded = session.clock.time("model", || model::load(&args.model, session.memory_limit()))?;
         let (fitted, meta) = loaded.into_clustering(&args.model)?;
         let data = DataArgs {
             data: args.data.clone(),
@@ -41,6 +41,7 @@ pub fn run(args: &PredictArgs) -> Result {
         let file = LabelsFile {
             target: args.output.as_deref(),
             append_to: args.append.then_some(args.data.as_path()),
+            memory: session.memory_limit(),
             rows: table.rows.as_deref(),
             labels: &labels,
             confidence: None,

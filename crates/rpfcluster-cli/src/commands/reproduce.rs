@@ -76,7 +76,7 @@ fn check_memory(session: &Session, sets: &[&Entry]) -> Result {
     session.check_memory(
         &format!("the experiments on {}", largest.title),
         needed(largest),
-        "choose smaller data sets with --only, or raise --memory-limit",
+        "choose smaller data sets with --only",
     )
 }
 

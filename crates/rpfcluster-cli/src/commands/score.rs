@@ -19,7 +19,7 @@ const SHOWN: usize = 20;
 pub fn run(args: &ScoreArgs) -> Result {
     let session = Session::new(&args.run);
     session.on_threads(|| {
-        let (labels, classes) = session.clock.time("read", || pair(args))?;
+        let (labels, classes) = session.clock.time("read", || pair(&session, args))?;
         let table = Contingency::new(&labels.codes, &classes.codes)?;
         let scores = Scores::of(&table)?;
         let counts = full(&table, labels.names.len(), classes.names.len());
@@ -40,7 +40,8 @@ pub fn run(args: &ScoreArgs) -> Result {
 }
 
 /// Clusters and classes of the same rows, in the same order.
-fn pair(args: &ScoreArgs) -> Result<(Labels, Labels)> {
+fn pair(session: &Session, args: &ScoreArgs) -> Result<(Labels, Labels)> {
+    let reading = session.reading();
     let truth = Path::new(&args.truth);
     if truth.is_file() || args.truth == "-" {
         if args.truth == "-" && args.labels.as_os_str() == "-" {
@@ -48,17 +49,18 @@ fn pair(args: &ScoreArgs) -> Result<(Labels, Labels)> {
                 "LABELS and --truth cannot both be standard input; name a file for one",
             ));
         }
-        let labels = read_labels(&args.labels, None)?;
-        let classes = read_labels(truth, args.label.as_ref())?;
+        let labels = read_labels(&args.labels, None, &reading)?;
+        let classes = read_labels(truth, args.label.as_ref(), &reading)?;
         return aligned(args, labels, &classes);
     }
     if args.labels.as_os_str() == "-" || truth.components().count() > 1 {
         return Err(Failure::data(format!("{}: no such file", args.truth)));
     }
     // Two columns of one file. The labels first, so that a missing file is reported as such.
-    let labels = read_labels(&args.labels, None)?;
+    let labels = read_labels(&args.labels, None, &reading)?;
     let column = ColumnRef::from(args.truth.as_str());
-    let classes = read_labels(&args.labels, Some(&column)).map_err(|error| match Failure::from(error) {
+    let classes = read_labels(&args.labels, Some(&column), &reading);
+    let classes = classes.map_err(|error| match Failure::from(error) {
         Failure::Data(sentence) => {
             Failure::Data(format!("--truth {}: no such file, and no such column: {sentence}", args.truth))
         }

@@ -125,7 +125,7 @@ fn check_memory(session: &Session, sweep: &Sweep, leaves: &LeafMatrix) -> Result
     session.check_memory(
         &format!("the pairs of {} rows", leaves.n()),
         (pairs * PAIR_BYTES) as u64,
-        "use a smaller --min-node, fewer rows, or raise --memory-limit",
+        "use a smaller --min-node or fewer rows",
     )
 }
 

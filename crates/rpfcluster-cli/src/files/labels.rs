@@ -17,6 +17,8 @@ pub struct LabelsFile<'a> {
     pub target: Option<&'a Path>,
     /// The text file to copy, with `--append`.
     pub append_to: Option<&'a Path>,
+    /// Bytes of memory that reading this file may take; `None` is what is free.
+    pub memory: Option<u64>,
     /// The input row of each label, counted from 1; `None` when every row has a label.
     pub rows: Option<&'a [usize]>,
     /// The cluster of each row.
@@ -30,7 +32,7 @@ impl<'a> LabelsFile<'a> {
     pub fn save(self, transaction: &mut Transaction<'a>) -> Result {
         transaction.deliver(self.target, move |mut out| match self.append_to {
             None => write::labels_csv(&mut out, self.rows, self.labels, self.confidence),
-            Some(input) => write::append_column(&mut out, input, COLUMN, |row| {
+            Some(input) => write::append_column(&mut out, input, self.memory, COLUMN, |row| {
                 self.label_of(row + 1).map(|label| label.to_string())
             }),
         })

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use rpfcluster::model_file::Container;
+use rpfcluster::model_file::{self, Container};
 use rpfcluster::{AffinityParams, Error, Fitted, Forest, RpfCluster, Silent};
-use rpfcluster_data::{Preparation, Table};
+use rpfcluster_data::{Preparation, Table, check_reading};
 use serde::{Deserialize, Serialize};
 
 use crate::exit::{Failure, Result};
@@ -125,17 +125,18 @@ pub fn save<'a>(transaction: &mut Transaction<'a>, path: &Path, forest: &'a Fore
     })
 }
 
-/// Reads and checks a model file.
-pub fn load(path: &Path) -> Result<Model> {
+/// Reads and checks a model file; the bytes and what is made from them may take `memory` bytes, or what is free.
+pub fn load(path: &Path, memory: Option<u64>) -> Result<Model> {
     let name = path.display().to_string();
-    let bytes = std::fs::read(path).map_err(|e| {
-        let problem = match e.kind() {
-            std::io::ErrorKind::NotFound => "no such file".to_string(),
-            _ if path.is_dir() => "is a folder, not a file".to_string(),
-            _ => e.to_string(),
-        };
-        Failure::data(format!("{name}: {problem}"))
+    let found = std::fs::metadata(path).map_err(|e| {
+        let missing = e.kind() == std::io::ErrorKind::NotFound;
+        Failure::data(format!("{name}: {}", if missing { "no such file".to_string() } else { e.to_string() }))
     })?;
+    if found.is_dir() {
+        return Err(Failure::data(format!("{name}: is a folder, not a file")));
+    }
+    check_reading(&name, found.len().saturating_mul(2), memory)?;
+    let bytes = model_file::read(path, &Silent)?;
     let container = Container::parse(&bytes, &Silent).map_err(|e| Failure::of_model(&name, e))?;
     let held = if container.has("cluster") {
         Fitted::from_container(&container, &Silent).map(|fitted| Held::Clustering(Box::new(fitted)))

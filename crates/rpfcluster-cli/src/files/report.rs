@@ -4,13 +4,13 @@
 use std::io::Write;
 use std::path::Path;
 
+use rpfcluster_data::byte_size;
 use rpfcluster_report::model::SweepMap;
 use rpfcluster_report::{Again, Classes, ColumnScaling, Columns, Subject};
 
 use crate::exit::Result;
 use crate::files::command_line::command_line;
 use crate::outcome::Outcome;
-use crate::output;
 use crate::session::Session;
 use crate::session::clock::peak_bytes;
 use crate::transaction::Transaction;
@@ -69,7 +69,7 @@ fn facts(session: &Session, outcome: &Outcome) -> Vec<(String, String)> {
         }
     }
     if let Some(bytes) = peak_bytes() {
-        facts.push(("peak memory".into(), output::size(bytes)));
+        facts.push(("peak memory".into(), byte_size(bytes)));
     }
     facts.push(("version".into(), format!("rpf {}", env!("CARGO_PKG_VERSION"))));
     facts

@@ -5,7 +5,7 @@ pub mod clock;
 pub mod progress;
 
 use rpfcluster::thread_pool;
-use rpfcluster_data::{MemoryLimit, memory_limit};
+use rpfcluster_data::{MemoryLimit, ReadOptions, byte_size, memory_limit};
 use serde_json::{Map, Value};
 
 use self::clock::{Clock, peak_bytes};
@@ -91,17 +91,24 @@ impl Session {
         self.limit
     }
 
+    /// Reading within `--memory-limit`; format and header are detected.
+    pub fn reading(&self) -> ReadOptions {
+        ReadOptions { memory: self.limit, ..ReadOptions::default() }
+    }
+
     /// Refuses work that needs more memory than `--memory-limit`, or than the machine, the control group or `ulimit`
-    /// leave.
+    /// leave. `remedy` names what else the user can do.
     pub fn check_memory(&self, what: &str, needed: u64, remedy: &str) -> Result {
         let Some(MemoryLimit { bytes, whose }) = memory_limit(self.limit) else { return Ok(()) };
         if needed <= bytes {
             return Ok(());
         }
+        // The option takes precedence over what the machine has free, not over the limits of the process.
+        let raise = if whose.contains("leaves") { "" } else { ", or raise --memory-limit" };
         Err(Failure::data(format!(
-            "{what} needs about {} of memory, but {whose} {}; {remedy}",
-            output::size(needed),
-            output::size(bytes)
+            "{what} needs about {} of memory, but {whose} {}; {remedy}{raise}",
+            byte_size(needed),
+            byte_size(bytes)
         )))
     }
 

@@ -65,7 +65,7 @@ pub(super) fn madelon(parts: Vec<(String, Vec<u8>)>) -> Result<Table> {
     let options = ReadOptions { format: Some(Format::Text), header: Some(false), memory: None };
     let mut table = Prepare::default().fit(read_frame_bytes(bytes, &source, &options)?)?.0;
     let (source, bytes) = next_part(&mut parts)?;
-    let labels = read_labels_bytes(bytes, &source, Format::Text, None)?.labels;
+    let labels = read_labels_bytes(bytes, &source, None, &ReadOptions { header: None, ..options })?.labels;
     if labels.codes.len() != table.n {
         return Err(format(&source, format!("{} labels for {} rows", labels.codes.len(), table.n)));
     }

@@ -24,40 +24,44 @@ pub struct RowLabels {
 const TITLES: [&str; 5] = ["cluster", "label", "labels", "class", "species"];
 
 /// Reads labels from a file (`-` is standard input): the given column, else the column `cluster`, else the only column.
-pub fn read_labels(path: impl AsRef<Path>, column: Option<&ColumnRef>) -> Result<RowLabels> {
+pub fn read_labels(
+    path: impl AsRef<Path>,
+    column: Option<&ColumnRef>,
+    options: &ReadOptions,
+) -> Result<RowLabels> {
     let path = path.as_ref();
     let source = name(path);
-    let budget = Budget::new(&source, None);
+    let budget = Budget::new(&source, options.memory);
     let bytes = load(path, &budget)?;
-    let format = Format::from_path(path).unwrap_or_else(|| Format::from_bytes(&bytes));
-    parse(bytes, &source, format, column, &budget)
+    let options = ReadOptions { format: options.format.or_else(|| Format::from_path(path)), ..*options };
+    parse(bytes, &source, column, &options, &budget)
 }
 
 /// Reads labels from bytes that are not gzipped; `source` is their name in messages.
 pub fn read_labels_bytes(
     bytes: Vec<u8>,
     source: &str,
-    kind: Format,
     column: Option<&ColumnRef>,
+    options: &ReadOptions,
 ) -> Result<RowLabels> {
-    let budget = Budget::new(source, None);
+    let budget = Budget::new(source, options.memory);
     budget.spend(bytes.len())?;
-    parse(bytes, source, kind, column, &budget)
+    parse(bytes, source, column, options, &budget)
 }
 
 fn parse(
     bytes: Vec<u8>,
     source: &str,
-    kind: Format,
     column: Option<&ColumnRef>,
+    options: &ReadOptions,
     budget: &Budget,
 ) -> Result<RowLabels> {
+    let kind = options.format.unwrap_or_else(|| Format::from_bytes(&bytes));
     let single = kind == Format::Text && column.is_none() && is_one_a_line(&bytes);
     if single {
         return one_a_line(&bytes, source, budget);
     }
-    let frame =
-        parse_frame(bytes, source, &ReadOptions { format: Some(kind), ..Default::default() }, budget)?;
+    let frame = parse_frame(bytes, source, &ReadOptions { format: Some(kind), ..*options }, budget)?;
     let by_name = |name: &str| frame.names.iter().position(|n| frame.has_header && n == name);
     let cluster = ColumnRef::from("cluster");
     let chosen = match column {

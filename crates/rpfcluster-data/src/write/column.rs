@@ -13,16 +13,17 @@ use crate::read::{Delimiter, Format, is_blank, layout, load, name as name_of, re
 
 /// Copies a text table and adds a column: `name` to the header, if there is one, and `value(row)` (row from 0) to
 /// every row; a row without a value gets an empty cell, or `NA` where blanks separate the cells. An error of `out` is
-/// returned as it is; one of the input names it.
+/// returned as it is; one of the input names it. The input may take `memory` bytes, by default what is free.
 pub fn append_column(
     out: &mut impl Write,
     input: impl AsRef<Path>,
+    memory: Option<u64>,
     name: &str,
     value: impl Fn(usize) -> Option<String>,
 ) -> Result<()> {
     let input = input.as_ref();
     let source = name_of(input);
-    let mut bytes = load(input, &Budget::new(&source, None)).map_err(Error::other)?;
+    let mut bytes = load(input, &Budget::new(&source, memory)).map_err(Error::other)?;
     if Format::from_path(input).unwrap_or(Format::Text) != Format::Text {
         let problem = "a column can be added to text tables only; write the labels to a file of their own";
         return Err(Error::other(format(&source, problem)));

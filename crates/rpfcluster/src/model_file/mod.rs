@@ -202,10 +202,7 @@ impl<'a> Container<'a> {
             return Err(unreadable(format!("is cut short: {} of {length} bytes are there", bytes.len())));
         }
         if bytes.len() as u64 > length {
-            return Err(unreadable(format!(
-                "was altered: {} bytes follow its end",
-                bytes.len() as u64 - length
-            )));
+            return Err(unreadable("was altered: bytes follow its end"));
         }
         let entries = sections.checked_mul(ENTRY).and_then(|l| whole(HEADER, l)).ok_or_else(cut)?;
         let mut crc = crc32fast::Hasher::new();
@@ -285,7 +282,7 @@ fn shown(name: &[u8; 8]) -> String {
     String::from_utf8_lossy(name).trim_end_matches('\0').to_string()
 }
 
-/// Reads a file in full.
+/// Reads a file in full, or as much as shows that it is no model: an endless device is not read to its end.
 pub fn read(path: &Path, observer: &dyn Observer) -> Result<Vec<u8>> {
     let failed = |e: std::io::Error| Error::System {
         what: format!("reading {}", path.display()),
@@ -294,13 +291,21 @@ pub fn read(path: &Path, observer: &dyn Observer) -> Result<Vec<u8>> {
     let mut file = std::fs::File::open(path).map_err(failed)?;
     let size = file.metadata().map_or(0, |m| m.len() as usize);
     let mut bytes = Vec::new();
+    // The first bytes tell whether more are worth their memory.
+    (&mut file).take(HEADER as u64).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() < HEADER || !bytes.starts_with(&MAGIC) {
+        return Ok(bytes);
+    }
+    let claimed = number(&bytes, 16, 8);
     let no_room =
         |_| Error::System { what: format!("reading {}", path.display()), problem: "no memory for it".into() };
-    bytes.try_reserve_exact(size).map_err(no_room)?;
-    loop {
+    bytes.try_reserve_exact(size.saturating_sub(HEADER)).map_err(no_room)?;
+    // A longer file differs from its header after one byte more.
+    while bytes.len() as u64 <= claimed {
         check(observer)?;
         if (&mut file).take(CHUNK as u64).read_to_end(&mut bytes).map_err(failed)? == 0 {
-            return Ok(bytes);
+            break;
         }
     }
+    Ok(bytes)
 }

@@ -60,14 +60,6 @@ impl Table {
         Table { n: values.len() / d, d, k, values }
     }
 
-    /// The number of distinct rows, 0 and -0 being equal.
-    pub fn distinct(&self) -> usize {
-        let rows = self.values.chunks_exact(self.d);
-        let rows: std::collections::BTreeSet<Vec<u64>> =
-            rows.map(|row| row.iter().map(|v| (v + 0.0).to_bits()).collect()).collect();
-        rows.len()
-    }
-
     /// The values in single precision, the largest of which stands for larger ones.
     pub fn narrow(&self) -> Vec<f32> {
         let limit = f64::from(f32::MAX);
