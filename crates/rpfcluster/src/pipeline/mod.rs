@@ -25,7 +25,7 @@ mod verdict;
 use std::sync::Arc;
 use std::time::Instant;
 
-pub use fit::{Seconds, check_distinct};
+pub use fit::{ResolutionChoice, Seconds, check_distinct};
 pub(crate) use fitted::FittedRows;
 pub use fitted::{Fitted, PrincipalComponents};
 pub use partitions::{Partition, partitions};
@@ -123,7 +123,7 @@ impl RpfCluster {
             known = of_rows;
             seconds.tune += clock.elapsed().as_secs_f64();
         }
-        if params.k == 1 {
+        if params.k == 1 || params.resolution.is_some() {
             params.tune = false;
         }
         if let Some(most) = self.max_trees {
@@ -189,6 +189,13 @@ pub struct Evidence {
     pub trees: Option<TreesChoice>,
     /// Affinity and min_node, when several settings were tried.
     pub settings: Option<Choice>,
+    /// The resolution of `leiden` that was found for K.
+    pub resolution: Option<ResolutionChoice>,
+}
+
+/// The number of clusters of labels that are numbered from 0.
+fn number_of_clusters(labels: &[u32]) -> usize {
+    labels.iter().max().map_or(0, |most| *most as usize + 1)
 }
 
 /// Selects a setting by trials on this forest; returns what the trials computed for it as well.
@@ -225,7 +232,7 @@ fn choose_trees<R: Real>(
 
 /// Clusters the rows of a grown forest, after selecting what is open.
 fn fit_forest(
-    params: RpfCluster,
+    mut params: RpfCluster,
     forest: Arc<Forest>,
     distinct: Option<Arc<DistinctRows>>,
     mut evidence: Evidence,
@@ -256,7 +263,9 @@ fn fit_forest(
         Some(leaves) => leaves,
         None => Arc::new(forest.leaves_at(setting.min_node)?),
     };
-    check_distinct(&leaves, params.k, observer)?;
+    if params.resolution.is_none() {
+        check_distinct(&leaves, params.k, observer)?;
+    }
     let clock = Instant::now();
     let rows = FittedRows::new(leaves, distinct);
     let (used, copies) = rows.clustered(&setting.affinity);
@@ -284,6 +293,10 @@ fn fit_forest(
     )?;
     if let Some(copies) = copies {
         labelling = labelling.expanded(copies);
+    }
+    match params.resolution {
+        Some(_) => params.k = number_of_clusters(&labelling.labels),
+        None => evidence.resolution = labelling.resolution,
     }
     Ok(Fitted::new(params, forest, setting, rows, labelling, seconds, evidence))
 }

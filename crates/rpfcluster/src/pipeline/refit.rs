@@ -45,7 +45,7 @@ impl Fitted {
             components: self.params.components,
             ..params.clone()
         };
-        params.tune &= params.k > 1;
+        params.tune &= params.k > 1 && params.resolution.is_none();
         params.validate()?;
         let width = match self.forest.precision() {
             Precision::F32 => size_of::<f32>(),

@@ -96,7 +96,7 @@ impl<'a> Trials<'a> {
         };
         let shared = slot.insert(shared);
         let found = shared.fit(setting, self.rows, &self.spectral, &self.observer)?;
-        if all && found.embedding.columns.len() == 1 {
+        if all && found.embedding.columns.len() == 1 && found.embedding.k() > 0 {
             let start = Start {
                 eigenvalues: found.embedding.eigenvalues.clone(),
                 vectors: found.embedding.vectors.iter().map(|v| *v as f32).collect(),
@@ -141,7 +141,11 @@ impl Shared {
         let mut seconds = Seconds::default();
         let affinity = match setting.affinity {
             AffinityParams::TopK { top, .. } => {
-                start = self.last.as_ref().filter(|(last, _)| *last == top).map(|(_, embedding)| embedding);
+                start = self
+                    .last
+                    .as_ref()
+                    .filter(|(last, known)| *last == top && known.k() > 0)
+                    .map(|(_, embedding)| embedding);
                 let longest = top.min(self.leaves.n().saturating_sub(1));
                 let long_enough = |counts: &PairCounts| match counts {
                     PairCounts::Neighbors(lists) => lists.k() >= longest,

@@ -2,6 +2,7 @@
 //! value; `paper` is tried unasked on small tables only. docs/notes/2026-11-consensus-rule.md compares grids.
 
 use crate::affinity::Diagonal;
+use crate::eigen::Method;
 use crate::params::{AffinityKind, AffinityParams, RpfCluster, Setting, linear_min_node};
 
 /// Largest number of rows for which `paper` is tried unasked; it keeps many pairs per row.
@@ -56,7 +57,8 @@ pub(crate) fn settings(params: &RpfCluster, n: usize, base: usize) -> Vec<Settin
             }
         }
     }
-    if named(AffinityKind::Linear) {
+    // The factored kernel has no pairs to find communities of.
+    if named(AffinityKind::Linear) && method != Method::Leiden {
         let own = (n / 5).min(linear_min_node(n)).max(base);
         all.push(at(params.min_node.unwrap_or(own), AffinityParams::Linear));
     }
