@@ -147,8 +147,8 @@ impl Embedding {
         }
     }
 
-    /// The embedding of a clustering without eigenvectors: no columns.
-    pub(crate) fn without_vectors(n: usize) -> Embedding {
+    /// The embedding of a clustering without eigenvectors: `n` points, no columns.
+    pub fn without_vectors(n: usize) -> Embedding {
         Embedding {
             residual: 0.0,
             converged: true,
