@@ -4,7 +4,7 @@
 BENCH_VENV := bench/.venv
 BENCH_BIN := $(BENCH_VENV)/bin
 
-.PHONY: bench choosing verdict confidence rates instructions tables tablescheck shapespicture faults faultscheck
+.PHONY: bench choosing verdict confidence leiden rates instructions tables tablescheck shapespicture faults faultscheck
 
 # Reinstalled only when the list of peers changes.
 $(BENCH_VENV)/installed: bench/requirements.txt
@@ -29,6 +29,10 @@ verdict: $(BENCH_VENV)/built ## calibration of the verdict and of -k auto (an ho
 
 confidence: $(BENCH_VENV)/built ## calibration of the confidence of a row (ten minutes)
 	$(BENCH_BIN)/python bench/confidence.py $(ARGS)
+
+leiden: $(BENCH_VENV)/built ## communities against leidenalg (ARGS=graphs), by classes (labels), against eigenvectors (time)
+	$(BENCH_BIN)/python -m pip install --quiet leidenalg==0.11.0 igraph==1.0.0
+	$(BENCH_BIN)/python bench/leiden.py $(ARGS)
 
 rates: ## speed of the inner loops against the limits of the machine
 	$(CARGO) run --release --locked -p rpfcluster --example rates
