@@ -31,7 +31,7 @@ confidence: $(BENCH_VENV)/built ## calibration of the confidence of a row (ten m
 	$(BENCH_BIN)/python bench/confidence.py $(ARGS)
 
 leiden: $(BENCH_VENV)/built ## communities against leidenalg (ARGS=graphs), by classes (labels), against eigenvectors (time)
-	$(BENCH_BIN)/python -m pip install --quiet leidenalg==0.11.0 igraph==1.0.0
+	$(BENCH_BIN)/python -m pip install --quiet leidenalg==0.12.0 igraph==1.0.0
 	$(BENCH_BIN)/python bench/leiden.py $(ARGS)
 
 rates: ## speed of the inner loops against the limits of the machine

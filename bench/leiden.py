@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 import record
 import verdict
-from rpfcluster import RPFCluster
 from scipy import sparse
+
+from rpfcluster import RPFCluster
 
 Line = dict[str, Any]
 NEIGHBORS = 20
@@ -31,24 +32,28 @@ RESOLUTIONS = (0.25, 1.0, 4.0)
 
 
 def letter() -> tuple[Any, Any]:
+    """Return the letters."""
     lines = (record.data_folder() / "large/letter/letter-recognition.data").read_text().split()
     rows = [line.split(",") for line in lines]
     return np.array([row[1:] for row in rows], float), np.array([ord(row[0]) for row in rows])
 
 
 def pendigits() -> tuple[Any, Any]:
-    parts = [np.loadtxt(path, delimiter=",") for path in sorted((record.data_folder() / "large/pendigits").glob("pendigits.t*"))]
-    table = np.vstack(parts)
+    """Return the pen digits."""
+    paths = sorted((record.data_folder() / "large/pendigits").glob("pendigits.t*"))
+    table = np.vstack([np.loadtxt(path, delimiter=",") for path in paths])
     return table[:, :-1], table[:, -1].astype(int)
 
 
 def usps() -> tuple[Any, Any]:
+    """Return the USPS digits."""
     folder = record.data_folder() / "large/usps"
     table = np.vstack([np.loadtxt(folder / f"zip.{part}.gz") for part in ("train", "test")])
     return table[:, 1:], table[:, 0].astype(int)
 
 
 def mnist() -> tuple[Any, Any]:
+    """Return MNIST."""
     folder = record.data_folder() / "large/mnist"
 
     def numbers(name: str, skip: int) -> Any:
@@ -60,6 +65,7 @@ def mnist() -> tuple[Any, Any]:
 
 
 def mixture(n: int, d: int = 10, k: int = 20, seed: int = 0) -> tuple[Any, Any]:
+    """Return a mixture of normal clusters."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, k, n)
     return (rng.normal(size=(k, d)) * 2.0)[y] + rng.normal(size=(n, d)), y
@@ -69,6 +75,7 @@ LARGE = {"pendigits": pendigits, "usps": usps, "letter": letter, "mnist": mnist}
 
 
 def graph_of(x: Any, power: float) -> sparse.csr_matrix:
+    """Return the top-k graph of a table."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = RPFCluster(
@@ -91,6 +98,7 @@ def graphs() -> Iterator[tuple[str, sparse.csr_matrix]]:
 
 
 def planted(n: int, groups: int, inside: int, outside: int, seed: int) -> sparse.csr_matrix:
+    """Return a random graph with planted groups."""
     rng = np.random.default_rng(seed)
     rows = np.repeat(np.arange(n), inside + outside)
     near = rng.integers(0, n // groups, (n, inside)) * groups + (np.arange(n) % groups)[:, None]
@@ -116,6 +124,7 @@ def quality(matrix: sparse.csr_matrix, labels: Any, resolution: float, kind: str
 
 
 def compare(name: str, matrix: sparse.csr_matrix) -> Iterator[Line]:
+    """Yield the quality of both programs on one graph."""
     import igraph
     import leidenalg
 
@@ -154,6 +163,7 @@ def compare(name: str, matrix: sparse.csr_matrix) -> Iterator[Line]:
 
 
 def labels(names: list[str]) -> Iterator[Line]:
+    """Yield the agreement with the classes."""
     from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
     for name in names:
@@ -179,6 +189,7 @@ def labels(names: list[str]) -> Iterator[Line]:
 
 
 def times(n: int) -> Iterator[Line]:
+    """Yield the time of eigenvectors and of communities."""
     x, y = mixture(n)
     from sklearn.metrics import adjusted_rand_score
 
@@ -201,6 +212,7 @@ def times(n: int) -> Iterator[Line]:
 
 
 def main() -> None:
+    """Run one of the comparisons."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=("graphs", "labels", "time"))
     parser.add_argument("--rows", type=int, default=1_000_000)

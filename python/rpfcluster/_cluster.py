@@ -48,9 +48,9 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
     Parameters
     ----------
     n_clusters : int, "auto" or None, default=8
-        Number of clusters. None leaves it to ``resolution``. "auto" chooses it from 1 to ``max_clusters`` by prediction strength (how well the clusters
-        of one half of the samples predict those of the other half), by the separation of the clusters compared with
-        reference samples without clusters, and by the eigengap.
+        Number of clusters. None leaves it to ``resolution``. "auto" chooses it from 1 to ``max_clusters`` by prediction
+        strength (how well the clusters of one half of the samples predict those of the other half), by the separation
+        of the clusters compared with reference samples without clusters, and by the eigengap.
     max_clusters : int, default=10
         Largest number of clusters that "auto" chooses.
     tune : bool, default=True
