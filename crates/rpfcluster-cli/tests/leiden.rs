@@ -26,7 +26,9 @@ fn leiden_clusters_a_table_and_its_model_predicts() {
 fn json_tells_the_resolution_and_keeps_its_keys() {
     let dir = TestDir::new();
     let of = |options: &str| {
-        dir.rpf(&format!("cluster iris.csv --label species --method leiden --json -o l.csv {options}")).done().json()
+        dir.rpf(&format!("cluster iris.csv --label species --method leiden --json -o l.csv {options}"))
+            .done()
+            .json()
     };
     let found = of("-k 3");
     assert_eq!((&found["k"], &found["params"]["method"]), (&3.into(), &"leiden".into()));
@@ -57,7 +59,8 @@ fn labels_do_not_depend_on_threads() {
 #[test]
 fn page_computes_eigenvectors_of_its_own() {
     let dir = TestDir::new();
-    dir.rpf("cluster iris.csv -k 3 --label species --method leiden --report page.html --quiet -o l.csv").done();
+    dir.rpf("cluster iris.csv -k 3 --label species --method leiden --report page.html --quiet -o l.csv")
+        .done();
     let page = String::from_utf8(dir.bytes("page.html")).unwrap();
     assert!(page.contains("The clusters were found without them") && page.contains("eigenvector 2"));
 }
@@ -65,7 +68,8 @@ fn page_computes_eigenvectors_of_its_own() {
 #[test]
 fn matrices_are_clustered_at_k_and_at_a_resolution() {
     let dir = TestDir::new();
-    let row = |i: usize| (0..9).map(|j| if i / 3 == j / 3 { "1" } else { "0.01" }).collect::<Vec<_>>().join(",");
+    let row =
+        |i: usize| (0..9).map(|j| if i / 3 == j / 3 { "1" } else { "0.01" }).collect::<Vec<_>>().join(",");
     dir.put("s.csv", (0..9).map(row).collect::<Vec<_>>().join("\n"));
     let at_k = dir.rpf("cluster s.csv -k 3 --precomputed --method leiden --quiet").done().out;
     assert_eq!(at_k, "row,cluster\n1,0\n2,0\n3,0\n4,1\n5,1\n6,1\n7,2\n8,2\n9,2\n");
@@ -88,7 +92,11 @@ fn options_that_do_not_apply_are_refused() {
     dir.refuses(2, &format!("{iris} -k 3 --method leiden --affinity linear"), &["--method leiden", "top-k"]);
     dir.refuses(2, &format!("{iris} -k 3 --method leiden --solver dense"), &["--solver", "kway or ncut"]);
     dir.refuses(2, &format!("{iris} --method leiden --resolution 1 --max-k 4"), &["--max-k", "--resolution"]);
-    dir.refuses(2, "sweep iris.csv -k 3 --label species --method leiden", &["--method leiden", "rpf cluster"]);
+    dir.refuses(
+        2,
+        "sweep iris.csv -k 3 --label species --method leiden",
+        &["--method leiden", "rpf cluster"],
+    );
     dir.put("s.csv", "1,0.5\n0.5,1\n");
     dir.refuses(2, "cluster s.csv -k 2 --precomputed --quality cpm", &["--quality", "--method leiden"]);
 }

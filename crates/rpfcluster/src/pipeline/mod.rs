@@ -190,6 +190,7 @@ pub struct Evidence {
     /// Affinity and min_node, when several settings were tried.
     pub settings: Option<Choice>,
     /// The resolution of `leiden` that was found for K.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub resolution: Option<ResolutionChoice>,
 }
 
