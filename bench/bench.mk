@@ -4,7 +4,7 @@
 BENCH_VENV := bench/.venv
 BENCH_BIN := $(BENCH_VENV)/bin
 
-.PHONY: bench choosing verdict families confidence rates instructions tables tablescheck shapespicture faults faultscheck
+.PHONY: bench choosing verdict families confidence leiden rates instructions tables tablescheck shapespicture faults faultscheck
 
 # Reinstalled only when the list of peers changes.
 $(BENCH_VENV)/installed: bench/requirements.txt
@@ -32,6 +32,10 @@ families: $(BENCH_VENV)/built ## the choice of a setting against fixed settings,
 
 confidence: $(BENCH_VENV)/built ## calibration of the confidence of a row (ten minutes)
 	$(BENCH_BIN)/python bench/confidence.py $(ARGS)
+
+leiden: $(BENCH_VENV)/built ## communities against leidenalg (ARGS=graphs), by classes (labels), against eigenvectors (time)
+	$(BENCH_BIN)/python -m pip install --quiet leidenalg==0.12.0 igraph==1.0.0
+	$(BENCH_BIN)/python bench/leiden.py $(ARGS)
 
 rates: ## speed of the inner loops against the limits of the machine
 	$(CARGO) run --release --locked -p rpfcluster --example rates

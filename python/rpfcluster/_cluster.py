@@ -7,6 +7,7 @@ the fitted attributes.
 from __future__ import annotations
 
 import json
+import numbers
 import os
 from typing import Any
 
@@ -46,10 +47,10 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
 
     Parameters
     ----------
-    n_clusters : int or "auto", default=8
-        Number of clusters. "auto" chooses it from 1 to ``max_clusters`` by prediction strength (how well the clusters
-        of one half of the samples predict those of the other half), by the separation of the clusters compared with
-        reference samples without clusters, and by the eigengap.
+    n_clusters : int, "auto" or None, default=8
+        Number of clusters. None leaves it to ``resolution``. "auto" chooses it from 1 to ``max_clusters`` by prediction
+        strength (how well the clusters of one half of the samples predict those of the other half), by the separation
+        of the clusters compared with reference samples without clusters, and by the eigengap.
     max_clusters : int, default=10
         Largest number of clusters that "auto" chooses.
     tune : bool, default=True
@@ -91,9 +92,15 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
           differ by less than a millionth of the spread of every feature count as equal.
         - "keep": Algorithm 1 of the paper as printed. ``min_samples_split`` or more equal samples are a leaf of their
           own in every tree, so nothing connects them with other samples.
-    method : {"auto", "kway", "ncut"}, default="auto"
-        How to assign labels in the embedding space: "kway" runs k-means on all eigenvectors, "ncut" bipartitions
-        recursively as in the paper.
+    method : {"auto", "kway", "ncut", "leiden"}, default="auto"
+        How to assign labels: "kway" runs k-means on all eigenvectors, "ncut" bipartitions recursively as in the paper,
+        "leiden" finds communities of the affinity graph without eigenvectors. "leiden" requires affinity="top-k",
+        "paper" or "precomputed".
+    quality : {"modularity", "cpm"}, default="modularity"
+        What method="leiden" maximises: modularity with a resolution, or the constant Potts model.
+    resolution : float or None, default=None
+        Resolution of method="leiden". Larger values give more clusters, and ``n_clusters`` must be None. With None, a
+        resolution is found for ``n_clusters``.
     solver : {"auto", "dense", "block", "nystrom"}, default="auto"
         The eigensolver. "dense" and "block" agree to their tolerance, and "auto" selects one of them; "nystrom"
         approximates the eigenvectors from ``n_landmarks`` samples.
@@ -115,9 +122,9 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
     labels_ : ndarray of shape (n_samples,)
         Labels of each sample, numbered from 0 in order of first appearance.
     embedding_ : ndarray of shape (n_samples, n_clusters_)
-        The leading eigenvectors of the normalised affinity.
+        The leading eigenvectors of the normalised affinity. With method="leiden" they are computed on first access.
     eigenvalues_ : ndarray of shape (n_clusters_,)
-        The eigenvalues in descending order.
+        The eigenvalues in descending order. Empty with method="leiden".
     affinity_matrix_ : sparse matrix or ndarray of shape (n_samples, n_samples)
         The affinity matrix, computed on first access.
     chosen_ : dict
@@ -152,6 +159,8 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
     - J. Shi and J. Malik, "Normalized Cuts and Image Segmentation", IEEE Trans. Pattern Anal. Mach. Intell. 22(8),
       2000.
     - A. Y. Ng, M. I. Jordan and Y. Weiss, "On Spectral Clustering: Analysis and an Algorithm", NIPS 2002.
+    - V. A. Traag, L. Waltman and N. J. van Eck, "From Louvain to Leiden: guaranteeing well-connected communities",
+      Sci. Rep. 9, 5233, 2019.
 
     Examples
     --------
@@ -167,10 +176,11 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
     """
 
     _affinities = (*SpectralBase._affinities, "precomputed")
+    _vectors: Array | None
 
     def __init__(
         self,
-        n_clusters: int | str = 8,
+        n_clusters: int | str | None = 8,
         *,
         max_clusters: int = 10,
         tune: bool = True,
@@ -188,6 +198,8 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         n_components: int | str | None = "auto",
         duplicates: str = "weigh",
         method: str = "auto",
+        quality: str = "modularity",
+        resolution: float | None = None,
         solver: str = "auto",
         n_landmarks: int = 500,
         memory_limit: int | None = None,
@@ -212,6 +224,8 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         self.n_components = n_components
         self.duplicates = duplicates
         self.method = method
+        self.quality = quality
+        self.resolution = resolution
         self.solver = solver
         self.n_landmarks = n_landmarks
         self.memory_limit = memory_limit
@@ -246,7 +260,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         if self.affinity == "precomputed":
             if more["max_k"] is not None:
                 raise ValueError("n_clusters='auto' requires a forest, but affinity='precomputed' grows none")
-            return self._fit_precomputed(X, k, more["method"] or "kway")
+            return self._fit_precomputed(X, k, more)
         X = check_data(self, X, reset=True, min_samples=2)
         count, n_features = self.n_components, X.shape[1]
         if isinstance(count, int) and count > n_features:
@@ -303,7 +317,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         other: RPFCluster = clone(self).set_params(**params)
         if other.affinity == "precomputed":
             raise ValueError("recut uses the kernel of the forest, so affinity cannot be 'precomputed'")
-        if is_auto(other.n_clusters, "n_clusters"):
+        if other.n_clusters is not None and is_auto(other.n_clusters, "n_clusters"):
             raise ValueError("recut cannot choose n_clusters='auto', which requires the samples; fit a new model")
         k, more = other._clustering_params()
         native_params = json.dumps({**other._params(k), **more})
@@ -313,23 +327,39 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self, name):
                 setattr(other, name, getattr(self, name))
-        return other._set_fitted(other._cluster, self.embedding_.dtype)
+        return other._set_fitted(other._cluster, self._dtype)
 
     def _clustering_params(self) -> tuple[int, dict[str, Any]]:
         """Return the number of clusters and the parameters that the embedding does not have."""
-        auto = is_auto(self.n_clusters, "n_clusters")
+        resolution = self._resolution()
+        auto = self.n_clusters is not None and is_auto(self.n_clusters, "n_clusters")
         most = check_int(self.max_clusters, "max_clusters", 1) if auto else None
-        k = 1 if auto else check_int(self.n_clusters, "n_clusters", 1)
-        method = check_choice(self.method, "method", ("auto", "kway", "ncut"))
+        k = 1 if auto or self.n_clusters is None else check_int(self.n_clusters, "n_clusters", 1)
+        method = check_choice(self.method, "method", ("auto", "kway", "ncut", "leiden"))
         # A string such as "no" would count as true.
         tune = bool(check_scalar(self.tune, "tune", (bool, np.bool_, int)))
         return k, {
             "max_k": most,
             "tune": tune,
             "method": None if method == "auto" else method,
+            "quality": check_choice(self.quality, "quality", ("modularity", "cpm")),
+            "resolution": resolution,
             "components": self._components(),
             "duplicates": check_choice(self.duplicates, "duplicates", ("weigh", "keep")),
         }
+
+    def _resolution(self) -> float | None:
+        """Return the resolution; raise ValueError unless exactly one of it and the number of clusters is given."""
+        if self.resolution is None:
+            if self.n_clusters is None:
+                raise ValueError("n_clusters=None requires a resolution; give one of the two")
+            return None
+        if self.n_clusters is not None:
+            raise ValueError(
+                f"n_clusters is {self.n_clusters!r}, but the number of clusters follows from the resolution; "
+                "set n_clusters=None"
+            )
+        return float(check_scalar(self.resolution, "resolution", numbers.Real))
 
     def _components(self) -> Any:
         """Return the number of principal components as the library names it."""
@@ -348,14 +378,21 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
     def _set_fitted(self, cluster: _rpfcluster.Cluster, dtype: Any) -> RPFCluster:
         """Set the fitted attributes from a native clustering."""
         self.labels_ = cluster.labels
-        self.embedding_ = cluster.vectors.astype(dtype, copy=False)
+        self._dtype, self._vectors = dtype, None
         self.eigenvalues_ = cluster.eigenvalues
         self.verdict_: dict[str, Any] | None = None if cluster.verdict is None else json.loads(cluster.verdict)
         return self
 
-    def _fit_precomputed(self, X: Any, k: int, method: str) -> RPFCluster:
+    def _fit_precomputed(self, X: Any, k: int, more: dict[str, Any]) -> RPFCluster:
+        method = more["method"] or "kway"
+        leiden = {name: more[name] for name in ("quality", "resolution")}
+        if method != "leiden" and leiden != {"quality": "modularity", "resolution": None}:
+            name = "quality" if leiden["quality"] != "modularity" else "resolution"
+            raise ValueError(f"{name} applies only to method leiden, but the method is {method}")
+        if method == "leiden" and self.solver != "auto":
+            raise ValueError("solver applies only to method kway or ncut, but the method is leiden")
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", ensure_min_samples=2)
-        params = json.dumps({"k": k, "method": method, **self._spectral(k)})
+        params = json.dumps({"k": k, "method": method, **leiden, **self._spectral(k)})
         matrix = (X.indptr, X.indices, X.data) if is_sparse(X) else X
         labels, vectors, values, used = _rpfcluster.spectral(
             matrix, params, resolve_threads(self.n_jobs), make_progress(self.verbose)
@@ -363,13 +400,23 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         self.__dict__.pop("_cluster", None)
         self._used = {"affinity": "precomputed", **json.loads(used)}
         self._affinity_matrix = X
-        self.labels_, self.embedding_, self.eigenvalues_ = labels, vectors, values
+        self.labels_, self._vectors, self.eigenvalues_ = labels, vectors, values
         self.verdict_ = None
         return self
 
     @property
+    def embedding_(self) -> Array:
+        """The leading eigenvectors of the normalised affinity."""
+        check_is_fitted(self)
+        if self._vectors is None:
+            self._vectors = self._cluster.vectors(make_progress(self.verbose)).astype(self._dtype, copy=False)
+        if self._vectors.shape[1] == 0:
+            raise AttributeError("embedding_ requires eigenvectors, but method='leiden' computes none of a matrix")
+        return self._vectors
+
+    @property
     def _n_features_out(self) -> int:
-        return len(self.eigenvalues_)
+        return int(self.labels_.max()) + 1
 
     @property
     def n_clusters_(self) -> int:

@@ -134,7 +134,7 @@ class RPFEmbedding(ClassNamePrefixFeaturesOutMixin, SpectralBase):  # type: igno
                 "affinity='linear', a larger n_neighbors or a larger min_samples_split may connect them",
                 stacklevel=2,
             )
-        coordinates = self._coordinates(self._cluster.vectors)
+        coordinates = self._coordinates(self._cluster.vectors())
         # The eigenvectors have unit length; scaled to unit mean square, coordinates do not depend on n_samples.
         self._scale = np.sqrt(np.mean(coordinates**2, axis=0))
         self._scale[self._scale == 0] = 1.0

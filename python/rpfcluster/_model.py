@@ -132,12 +132,14 @@ def load(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> RPFClust
             common["n_estimators"] = "auto"
         words = {name: "auto" if asked[name] is None else asked[name] for name in _OPEN}
         estimator = RPFCluster(
-            asked["k"] if asked["max_k"] is None else "auto",
+            None if asked["resolution"] is not None else asked["k"] if asked["max_k"] is None else "auto",
             **{**common, **words},
             **({} if asked["max_k"] is None else {"max_clusters": asked["max_k"]}),
             tune=asked["tune"],
             n_neighbors="auto" if asked["top"] is None else asked["top"],
             diagonal=asked["diagonal"],
+            quality=asked["quality"],
+            resolution=asked["resolution"],
             solver=asked["solver"],
             n_landmarks=asked["landmarks"],
             n_components=_components(asked["components"]),

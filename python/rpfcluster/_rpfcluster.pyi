@@ -75,7 +75,7 @@ class Forest:
 
 class Cluster:
     labels: Ints
-    vectors: Floats
+    clusters: int
     eigenvalues: Floats
     components: int
     shape: tuple[int, int]
@@ -101,6 +101,7 @@ class Cluster:
         memory_limit: int | None = None,
         progress: Progress | None = None,
     ) -> Cluster: ...
+    def vectors(self, progress: Progress | None = None) -> Floats: ...
     def hints(self, names: list[str]) -> list[str]: ...
     def confidence(self, progress: Progress | None = None) -> Floats: ...
     def report(self, about: str, table: Table | None = None, progress: Progress | None = None) -> str: ...

@@ -11,6 +11,7 @@ ESTIMATORS = [
     RPFCluster(),
     RPFCluster(affinity="paper"),
     RPFCluster(affinity="linear", method="ncut"),
+    RPFCluster(n_clusters=2, method="leiden"),
     RPFEmbedding(),
     RPForest(),
     RPForest(sparse_output=False),

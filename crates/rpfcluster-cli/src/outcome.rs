@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use rpfcluster::affinity::SparseAffinity;
 use rpfcluster::metrics::Scores;
-use rpfcluster::spectral::{self, Solver, SpectralParams};
-use rpfcluster::{RpfCluster, Silent};
+use rpfcluster::spectral::{self, Embedding, Method, Solver, SpectralParams};
+use rpfcluster::{RpfCluster, Silent, leiden};
 use rpfcluster_data::{Labels, Preparation, Similarity, Table, read_similarity};
 use rpfcluster_report::{Clustering, MatrixClustering};
 use serde_json::{Map, Value, json};
@@ -67,13 +67,35 @@ impl Outcome {
         let affinity = clock
             .time("kernel", || SparseAffinity::precomputed_sparse(indptr, indices, data, n, &Silent))
             .map_err(failed)?;
+        if params.method == Method::Leiden {
+            let (quality, seed) = (params.quality, params.seed);
+            let found = || match params.resolution {
+                Some(at) => Ok((leiden::communities(&affinity, quality, at, seed, observer)?, at)),
+                None => leiden::communities_at_k(&affinity, quality, params.k, seed, observer),
+            };
+            let (labels, resolution) = clock.time("label", found).map_err(failed)?;
+            let k = labels.iter().max().map_or(0, |most| *most as usize + 1);
+            let params = SpectralParams { k, resolution: Some(resolution), ..params };
+            let embedding = Embedding::without_vectors(n);
+            return Ok(Self::of_clustered_matrix(source, affinity, params, labels, embedding));
+        }
         let embed = || spectral::embed(&affinity, &params, &Default::default(), observer);
         let embedding = clock.time("spectral", embed).map_err(failed)?;
         let label = || spectral::label(&affinity, &embedding, &params, observer);
         let labels = clock.time("label", label).map_err(failed)?;
+        Ok(Self::of_clustered_matrix(source, affinity, params, labels, embedding))
+    }
+
+    fn of_clustered_matrix(
+        source: String,
+        affinity: SparseAffinity,
+        params: SpectralParams,
+        labels: Vec<u32>,
+        embedding: Embedding,
+    ) -> Self {
         let matrix = MatrixClustering { affinity, params, labels, embedding };
         let clustering = Clustering::Matrix(Box::new(matrix));
-        Ok(Outcome { source, clustering, prepared: None, confidence: OnceLock::new() })
+        Outcome { source, clustering, prepared: None, confidence: OnceLock::new() }
     }
 
     /// The table, for a clustering of rows.

@@ -61,7 +61,11 @@ pub enum Clusters {
 
 /// The number of clusters that `-k` and `--max-k` ask for.
 pub fn clusters(args: &ClusterArgs) -> Result<Clusters> {
-    let Some(k) = args.clusters.value() else {
+    let Some(clusters) = args.clusters else {
+        // --resolution is given: the number of clusters follows from it, and this one is not used.
+        return Ok(Clusters::Fixed(RpfCluster::default().k));
+    };
+    let Some(k) = clusters.value() else {
         if args.spectral.precomputed {
             return Err(Failure::usage(
                 "-k auto needs a forest, but --precomputed grows none; give the number of clusters, such as -k 3",
@@ -121,6 +125,18 @@ pub fn pipeline_with_open_trees(
     let Some(AutoOr::Auto) = forest.trees else { return pipeline(forest, spectral, clusters) };
     let rest = ForestArgs { trees: None, ..forest.clone() };
     Ok(RpfCluster { max_trees: Some(MAX_TREES), ..pipeline(&rest, spectral, clusters)? })
+}
+
+/// The parameters with the method of `rpf cluster`.
+pub fn with_method(params: RpfCluster, args: &ClusterArgs) -> Result<RpfCluster> {
+    let params = RpfCluster {
+        method: args.method.map(Into::into),
+        quality: args.quality.map_or(params.quality, Into::into),
+        resolution: args.resolution,
+        ..params
+    };
+    params.validate()?;
+    Ok(params)
 }
 
 /// The affinity that the options imply: one that belongs to a single affinity selects it.

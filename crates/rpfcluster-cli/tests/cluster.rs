@@ -64,7 +64,7 @@ fn json_has_the_keys_scripts_rely_on() {
     let expected = serde_json::json!({
         "trees": 50, "min_node": 20, "split": "uniform", "direction": "gaussian", "candidates": 1,
         "components": null, "duplicates": "weigh", "affinity": "paper", "beta1": 0.2, "beta2": 0.5, "diagonal": "drop", "top": null, "power": null,
-        "method": "ncut", "solver": "dense", "landmarks": null,
+        "method": "ncut", "quality": null, "resolution": null, "solver": "dense", "landmarks": null,
     });
     assert_eq!(params, expected);
 }

@@ -77,14 +77,30 @@ impl Cluster {
         label_array(py, self.inner.labels())
     }
 
-    /// The eigenvectors, rows × k.
-    #[getter]
-    fn vectors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let embedding = self.inner.embedding();
-        embedding.vectors.clone().into_pyarray(py).reshape([embedding.n(), embedding.k()])
+    /// The eigenvectors, rows × k. After the Leiden algorithm the first call computes them.
+    #[pyo3(signature = (progress=None))]
+    fn vectors<'py>(
+        &self,
+        py: Python<'py>,
+        progress: ProgressCallback,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let threads = self.inner.params().threads;
+        let (vectors, shape) = gate(py, progress, |o| {
+            in_pool(threads, || {
+                let embedding = self.inner.spectral_embedding(o)?;
+                Ok((embedding.vectors.clone(), [embedding.n(), embedding.k()]))
+            })?
+        })?;
+        vectors.into_pyarray(py).reshape(shape)
     }
 
-    /// The eigenvalues in descending order.
+    /// The number of clusters.
+    #[getter]
+    fn clusters(&self) -> usize {
+        self.inner.k()
+    }
+
+    /// The eigenvalues in descending order; none after the Leiden algorithm.
     #[getter]
     fn eigenvalues<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         self.inner.embedding().eigenvalues.clone().into_pyarray(py)
@@ -129,7 +145,8 @@ impl Cluster {
             "affinity": self.inner.affinity(),
             "min_node": self.inner.min_node(),
             "method": self.inner.method(),
-            "solver": e.solver,
+            "resolution": self.inner.resolution(),
+            "solver": (e.k() > 0).then_some(e.solver),
             "converged": e.converged,
             "residual": e.residual,
             "iterations": e.iterations,
@@ -206,10 +223,10 @@ impl Cluster {
         table: InputTable<'_>,
         progress: ProgressCallback,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let rows = with_view!(table, view => gate(py, progress, |o| {
-            self.inner.transform(view.points()?.observed(o))
+        let (rows, k) = with_view!(table, view => gate(py, progress, |o| {
+            let rows = self.inner.transform(view.points()?.observed(o))?;
+            Ok((rows, self.inner.spectral_embedding(o)?.k()))
         }))?;
-        let k = self.inner.embedding().k();
         let n = rows.len() / k;
         rows.into_pyarray(py).reshape([n, k])
     }

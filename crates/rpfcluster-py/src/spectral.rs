@@ -5,8 +5,10 @@ use numpy::{
     PyUntypedArrayMethods,
 };
 use pyo3::prelude::*;
+use rpfcluster::Observer;
 use rpfcluster::affinity::SparseAffinity;
-use rpfcluster::spectral::{SpectralParams, cluster};
+use rpfcluster::leiden::{communities, communities_at_k};
+use rpfcluster::spectral::{Embedding, Method, SpectralParams, cluster};
 use rpfcluster::thread_pool::in_pool;
 
 use crate::arrays::{LabelArray, label_array};
@@ -16,6 +18,23 @@ use crate::table::index_vec;
 
 /// Labels, eigenvectors, eigenvalues, and the JSON of the eigensolver's outcome.
 type SpectralParts<'py> = (LabelArray<'py>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, String);
+
+/// Labels, eigenvectors, and the resolution of the Leiden algorithm, which has no eigenvectors.
+fn labelled(
+    affinity: &SparseAffinity,
+    params: &SpectralParams,
+    observer: &dyn Observer,
+) -> rpfcluster::Result<(Vec<u32>, Embedding, Option<f64>)> {
+    if params.method != Method::Leiden {
+        let (labels, embedding) = cluster(affinity, params, observer)?;
+        return Ok((labels, embedding, None));
+    }
+    let (labels, resolution) = match params.resolution {
+        Some(at) => (communities(affinity, params.quality, at, params.seed, observer)?, at),
+        None => communities_at_k(affinity, params.quality, params.k, params.seed, observer)?,
+    };
+    Ok((labels, Embedding::without_vectors(affinity.n()), Some(resolution)))
+}
 
 /// Clusters by a similarity matrix, either a dense array or the CSR parts (indptr, indices, data). `params` is the
 /// JSON of `SpectralParams`.
@@ -42,10 +61,12 @@ pub fn spectral<'py>(
         let n = starts.len().saturating_sub(1);
         gate(py, None, |o| SparseAffinity::precomputed_sparse(starts, columns, values, n, o))?
     };
-    let (labels, e) = gate(py, progress, |o| in_pool(threads, || cluster(&affinity, &params, o))?)?;
+    let (labels, e, resolution) =
+        gate(py, progress, |o| in_pool(threads, || labelled(&affinity, &params, o))?)?;
     let used = to_json(&serde_json::json!({
         "method": params.method,
-        "solver": e.solver,
+        "resolution": resolution,
+        "solver": (e.k() > 0).then_some(e.solver),
         "converged": e.converged,
         "residual": e.residual,
         "iterations": e.iterations,

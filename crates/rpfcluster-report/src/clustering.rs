@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rpfcluster::affinity::SparseAffinity;
 use rpfcluster::metrics::cluster_sizes;
-use rpfcluster::spectral::{Embedding, Method, Solver, SpectralParams};
+use rpfcluster::spectral::{Embedding, Method, Quality, Solver, SpectralParams};
 use rpfcluster::{AffinityParams, Evidence, Fitted};
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ pub enum Clustering {
 pub struct MatrixClustering {
     /// The similarities, checked and symmetric.
     pub affinity: SparseAffinity,
-    /// The parameters of the spectral step.
+    /// The parameters of the spectral step; `k` and `resolution` are the values that were used.
     pub params: SpectralParams,
     /// The cluster of each point.
     pub labels: Vec<u32>,
@@ -62,7 +62,10 @@ impl Clustering {
 
     /// Number of clusters.
     pub fn k(&self) -> usize {
-        self.embedding().k()
+        match self {
+            Clustering::Rows(fitted) => fitted.k(),
+            Clustering::Matrix(matrix) => matrix.params.k,
+        }
     }
 
     /// The cluster of each point.
@@ -78,7 +81,7 @@ impl Clustering {
         cluster_sizes(self.labels(), self.k())
     }
 
-    /// Eigenvalues and eigenvectors.
+    /// Eigenvalues and eigenvectors; none for `leiden`.
     pub fn embedding(&self) -> &Embedding {
         match self {
             Clustering::Rows(fitted) => fitted.embedding(),
@@ -86,7 +89,24 @@ impl Clustering {
         }
     }
 
-    /// How labels were made from eigenvectors.
+    /// The resolution of `leiden`, given or found for K.
+    pub fn resolution(&self) -> Option<f64> {
+        match self {
+            Clustering::Rows(fitted) => fitted.resolution(),
+            Clustering::Matrix(matrix) => matrix.params.resolution,
+        }
+    }
+
+    /// The quality function of `leiden`.
+    pub fn quality(&self) -> Option<Quality> {
+        let quality = match self {
+            Clustering::Rows(fitted) => fitted.params().quality,
+            Clustering::Matrix(matrix) => matrix.params.quality,
+        };
+        (self.method() == Method::Leiden).then_some(quality)
+    }
+
+    /// How labels were made from the affinity.
     pub fn method(&self) -> Method {
         match self {
             Clustering::Rows(fitted) => fitted.method(),
@@ -151,7 +171,9 @@ impl Clustering {
             }
         };
         params.push(("method", json!(self.method())));
-        params.push(("solver", json!(solver)));
+        params.push(("quality", json!(self.quality())));
+        params.push(("resolution", self.resolution().into()));
+        params.push(("solver", if self.embedding().k() > 0 { json!(solver) } else { Value::Null }));
         params.push(("landmarks", landmarks.into()));
         params
     }
@@ -164,7 +186,9 @@ impl Clustering {
         let e = self.embedding();
         let converged = if e.converged { "yes" } else { "no" };
         facts.push(("seed".into(), self.seed().to_string()));
-        facts.push(("converged".into(), format!("{converged}, largest residual {:.1e}", e.residual)));
+        if e.k() > 0 {
+            facts.push(("converged".into(), format!("{converged}, largest residual {:.1e}", e.residual)));
+        }
         facts
     }
 }

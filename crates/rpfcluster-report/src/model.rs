@@ -146,6 +146,8 @@ pub struct Spectrum {
     pub values: Vec<f64>,
     /// The number of them that the clustering used.
     pub k: usize,
+    /// Whether the labels were made from the eigenvectors.
+    pub used: bool,
 }
 
 /// The drawn points with all axes and colours the page offers.

@@ -108,8 +108,19 @@ pub mod thread_pool;
 
 /// Spectral clustering of any affinity: eigenvectors, labels and the normalised cut of a partition.
 pub mod spectral {
-    pub use crate::eigen::{EmbedOptions, Embedding, Method, Solver, SpectralParams, embed, fix_signs};
+    pub use crate::eigen::{
+        EmbedOptions, Embedding, Method, Quality, Solver, SpectralParams, embed, fix_signs,
+    };
     pub use crate::label::{cluster, label, ncut_value};
+}
+
+/// Communities of a graph by the Leiden algorithm: at a resolution, for a given K, and the profile over resolutions.
+pub mod leiden {
+    pub use crate::eigen::Quality;
+    pub use crate::label::leiden::{
+        ResolutionLevel, communities, communities_at_k, geometric_resolutions, partition_quality,
+        resolution_profile,
+    };
 }
 
 pub use error::{Error, Result};

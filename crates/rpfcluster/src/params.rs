@@ -2,7 +2,7 @@
 //! that the value is selected from the data (see [`crate::select`]) or takes a fixed default.
 
 use crate::affinity::Diagonal;
-use crate::eigen::{Method, Solver, SpectralParams};
+use crate::eigen::{Method, Quality, Solver, SpectralParams};
 use crate::error::{Error, Result, parameter};
 use crate::forest::{Direction, ForestParams, Split};
 
@@ -95,7 +95,7 @@ pub struct Setting {
     pub min_node: usize,
     /// The affinity with its numbers.
     pub affinity: AffinityParams,
-    /// How eigenvectors become labels.
+    /// How the affinity becomes labels.
     pub method: Method,
 }
 
@@ -151,8 +151,13 @@ pub struct RpfCluster {
     pub top: Option<usize>,
     /// `top-k`: exponent of the edge weights.
     pub power: Option<f64>,
-    /// How eigenvectors become labels.
+    /// How the affinity becomes labels. `leiden` needs a graph: `paper` or `top-k`.
     pub method: Option<Method>,
+    /// `leiden`: the quality function.
+    pub quality: Quality,
+    /// `leiden`: the resolution. The number of clusters follows from it: `k` is then ignored, and parameters that are
+    /// `None` take fixed defaults. `None` finds a resolution for `k` clusters.
+    pub resolution: Option<f64>,
     /// What is done with rows that occur several times.
     pub duplicates: Duplicates,
     /// The eigen-solver.
@@ -191,6 +196,8 @@ impl Default for RpfCluster {
             top: None,
             power: None,
             method: None,
+            quality: Quality::Modularity,
+            resolution: None,
             duplicates: Duplicates::Weigh,
             solver: Solver::Auto,
             landmarks: SpectralParams::default().landmarks,
@@ -217,11 +224,12 @@ impl RpfCluster {
     /// Checks every range and rejects parameters that do not apply; no value is clamped.
     ///
     /// `beta1`, `beta2` and a dropped diagonal apply to [`AffinityKind::Paper`], `top` and `power` to
-    /// [`AffinityKind::TopK`], and `landmarks` to [`Solver::Nystrom`]. A diagonal or a number of landmarks at its
-    /// default counts as not set.
+    /// [`AffinityKind::TopK`], `landmarks` to [`Solver::Nystrom`], `quality` and `resolution` to [`Method::Leiden`], and
+    /// a solver to the other methods. A diagonal, a number of landmarks or a quality function at its default counts as
+    /// not set.
     pub fn validate(&self) -> Result<()> {
         self.forest_params(self.min_node.unwrap_or(ForestParams::default().min_node)).validate()?;
-        self.spectral_params(Method::Kway).validate()?;
+        self.spectral_params(self.method.unwrap_or_default()).validate()?;
         if self.beta1.is_some_and(|b| !(0.0..=1.0).contains(&b)) {
             return Err(parameter("beta1", self.beta1.unwrap_or_default(), "from 0 to 1"));
         }
@@ -256,6 +264,28 @@ impl RpfCluster {
                 let (needs, value) = (affinity_name(owner), affinity_name(affinity));
                 return Err(Error::DoesNotApply { name, parameter: "affinity", needs, value });
             }
+        }
+        let method = self.method.unwrap_or_default();
+        for (name, set) in
+            [("quality", self.quality != default.quality), ("resolution", self.resolution.is_some())]
+        {
+            if set && method != Method::Leiden {
+                let (needs, value) = (method_name(Method::Leiden), method_name(method));
+                return Err(Error::DoesNotApply { name, parameter: "method", needs, value });
+            }
+        }
+        if method == Method::Leiden {
+            if affinity == AffinityKind::Linear {
+                let (name, needs) = ("method leiden", "paper or top-k");
+                return Err(Error::DoesNotApply { name, parameter: "affinity", needs, value: "linear" });
+            }
+            if self.solver != default.solver {
+                let (needs, value) = ("kway or ncut", method_name(method));
+                return Err(Error::DoesNotApply { name: "solver", parameter: "method", needs, value });
+            }
+        }
+        if let (Some(most), Some(_)) = (self.max_k, self.resolution) {
+            return Err(parameter("max_k", most, "None: the number of clusters follows from the resolution"));
         }
         if self.landmarks != default.landmarks && self.solver != Solver::Nystrom {
             let (needs, value) = (solver_name(Solver::Nystrom), solver_name(self.solver));
@@ -309,6 +339,8 @@ impl RpfCluster {
             k: self.k,
             solver: self.solver,
             method,
+            quality: self.quality,
+            resolution: self.resolution.filter(|_| method == Method::Leiden),
             landmarks: self.landmarks,
             seed: self.seed,
             ..Default::default()
@@ -390,6 +422,15 @@ fn affinity_name(kind: AffinityKind) -> &'static str {
     }
 }
 
+/// The name of a method in JSON and in messages.
+fn method_name(method: Method) -> &'static str {
+    match method {
+        Method::Kway => "kway",
+        Method::Ncut => "ncut",
+        Method::Leiden => "leiden",
+    }
+}
+
 /// The name of a solver in JSON and in messages.
 fn solver_name(solver: Solver) -> &'static str {
     match solver {
@@ -439,6 +480,35 @@ mod tests {
                 RpfCluster { landmarks: 50, ..base.clone() },
                 "landmarks applies only to solver nystrom, but the solver is auto",
             ),
+            (
+                RpfCluster { resolution: Some(1.0), ..base.clone() },
+                "resolution applies only to method leiden, but the method is kway",
+            ),
+            (
+                RpfCluster { quality: Quality::Cpm, method: Some(Method::Ncut), ..base.clone() },
+                "quality applies only to method leiden, but the method is ncut",
+            ),
+            (
+                RpfCluster { method: Some(Method::Leiden), ..of(AffinityKind::Linear) },
+                "method leiden applies only to affinity paper or top-k, but the affinity is linear",
+            ),
+            (
+                RpfCluster { method: Some(Method::Leiden), solver: Solver::Dense, ..base.clone() },
+                "solver applies only to method kway or ncut, but the method is leiden",
+            ),
+            (
+                RpfCluster { resolution: Some(0.0), method: Some(Method::Leiden), ..base.clone() },
+                "resolution is 0, but must be above 0",
+            ),
+            (
+                RpfCluster {
+                    resolution: Some(1.0),
+                    max_k: Some(9),
+                    method: Some(Method::Leiden),
+                    ..base.clone()
+                },
+                "max_k is 9, but must be None: the number of clusters follows from the resolution",
+            ),
         ] {
             assert_eq!(params.validate().unwrap_err().to_string(), sentence);
         }
@@ -452,6 +522,12 @@ mod tests {
             RpfCluster { top: Some(5), power: Some(2.0), ..base.clone() },
             RpfCluster { affinity: Some(AffinityKind::Linear), diagonal: Diagonal::Keep, ..base.clone() },
             RpfCluster { solver: Solver::Nystrom, landmarks: 50, ..base.clone() },
+            RpfCluster {
+                method: Some(Method::Leiden),
+                quality: Quality::Cpm,
+                resolution: Some(0.1),
+                ..base.clone()
+            },
         ] {
             params.validate().unwrap();
         }

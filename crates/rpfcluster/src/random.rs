@@ -32,6 +32,8 @@ pub enum Purpose {
     Features = 6,
     /// Synthetic data sets.
     Shapes = 7,
+    /// Merges of the Leiden algorithm.
+    Leiden = 8,
 }
 
 /// 2^64 divided by the golden ratio: the counter increment of SplitMix64.

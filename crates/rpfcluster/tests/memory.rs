@@ -6,6 +6,7 @@
 mod counting_allocator;
 
 use counting_allocator::peak_copying;
+use rpfcluster::spectral::Method;
 use rpfcluster::{AffinityKind, Points, RpfCluster};
 use rpfcluster_data::shapes::Shape;
 
@@ -24,18 +25,26 @@ fn peak_memory_is_at_most_the_estimate_and_not_far_below() {
     for (n, d) in [(8000, 10), (20_000, 20), (60_000, 10)] {
         let made = Shape::Blobs { k: 8, d, sd: 3.0 }.generate(n, 1);
         let points = Points::new(&made.values, n, d).unwrap();
-        for affinity in [AffinityKind::Linear, AffinityKind::TopK, AffinityKind::Paper] {
+        let kinds = [
+            (AffinityKind::Linear, Method::Kway),
+            (AffinityKind::TopK, Method::Kway),
+            (AffinityKind::TopK, Method::Leiden),
+            (AffinityKind::Paper, Method::Kway),
+            (AffinityKind::Paper, Method::Leiden),
+        ];
+        for (affinity, method) in kinds {
             // The pairs of `paper` take minutes on more rows.
             if affinity == AffinityKind::Paper && n > 8000 {
                 continue;
             }
             for (trees, k) in [(20, 20), (100, 8)] {
                 let open = RpfCluster { tune: false, threads: Some(2), ..Default::default() };
-                let params = RpfCluster { k, trees, affinity: Some(affinity), ..open };
+                let (affinity_used, method_used) = (Some(affinity), Some(method));
+                let params = RpfCluster { k, trees, affinity: affinity_used, method: method_used, ..open };
                 let (seen, stated) = (held(&params, &points), params.memory_needed(n, d, size_of::<f64>()));
                 let (a_row, share) = (seen / n as u64, seen as f64 / stated as f64);
                 let told = format!(
-                    "{affinity:?}, {n} x {d}, {trees} trees, k = {k}: {a_row} bytes a row, {share:.2} of what is stated"
+                    "{affinity:?}, {method:?}, {n} x {d}, {trees} trees, k = {k}: {a_row} bytes a row, {share:.2} of what is stated"
                 );
                 println!("{told}");
                 // The pairs of `paper` above the threshold are bounded by the size of the leaves; data of few dimensions

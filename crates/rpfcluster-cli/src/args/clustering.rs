@@ -6,7 +6,7 @@ use clap::Args;
 use rpfcluster_data::{ColumnRef, Format};
 
 use super::shared::{DataArgs, ForestArgs, RunArgs, SpectralArgs, column, format};
-use super::values::{AutoOr, MethodArg, count};
+use super::values::{AutoOr, MethodArg, QualityArg, count};
 
 /// `rpf cluster`.
 #[derive(Debug, Args)]
@@ -21,14 +21,16 @@ Examples:
   rpf cluster data.parquet -k 8 --standardize all --append -o clustered.csv
   rpf cluster data.csv -k 3 --affinity paper --beta1 0.2 --beta2 0.5 --json
   rpf cluster data.csv -k 3 --model model.rpf -o labels.csv    for rpf predict
-  rpf cluster similarity.npz -k 4 --precomputed -o labels.csv")]
+  rpf cluster similarity.npz -k 4 --precomputed -o labels.csv
+  rpf cluster data.csv --method leiden --resolution 0.5 -o labels.csv")]
 pub struct ClusterArgs {
-    /// Number of clusters; auto chooses it by prediction strength, separation and the eigengap
-    #[arg(long, short = 'k', value_name = "K|auto")]
-    pub clusters: AutoOr<usize>,
+    /// Number of clusters; auto chooses it by prediction strength, separation and the eigengap; left out with
+    /// --resolution
+    #[arg(long, short = 'k', value_name = "K|auto", required_unless_present = "resolution")]
+    pub clusters: Option<AutoOr<usize>>,
 
     /// Largest number of clusters that -k auto considers [default: 10]
-    #[arg(long, value_name = "K", value_parser = count)]
+    #[arg(long, value_name = "K", value_parser = count, conflicts_with = "resolution")]
     pub max_k: Option<usize>,
 
     /// File for the labels [default: standard output]
@@ -56,9 +58,17 @@ pub struct ClusterArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// How clusters are found from eigenvectors [default: kway]
+    /// How clusters are found [default: kway]
     #[arg(long, value_name = "HOW", value_enum, help_heading = "Spectral options")]
     pub method: Option<MethodArg>,
+
+    /// leiden: what is maximised [default: modularity]
+    #[arg(long, value_name = "WHAT", value_enum, help_heading = "Spectral options")]
+    pub quality: Option<QualityArg>,
+
+    /// leiden: the resolution, above 0; larger values give more clusters. Replaces -k [default: found for K]
+    #[arg(long, value_name = "R", help_heading = "Spectral options", conflicts_with = "clusters")]
+    pub resolution: Option<f64>,
 
     #[command(flatten)]
     pub data: DataArgs,

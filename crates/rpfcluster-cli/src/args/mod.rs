@@ -16,7 +16,7 @@ pub use clustering::{ClusterArgs, EmbedArgs, PredictArgs};
 pub use experiments::{CompareArgs, ReproduceArgs, SweepArgs};
 pub use plotting::{KindArg, PlotArgs, ScoreArg};
 pub use shared::{DataArgs, ForestArgs, RunArgs, SpectralArgs};
-pub use values::{AutoOr, GridArg, RivalArg};
+pub use values::{AutoOr, GridArg, MethodArg, RivalArg};
 pub use verbs::{CompletionsArgs, DemoArgs, InspectArgs, KernelArgs, NeighborsArgs, ScoreArgs};
 
 const EXAMPLES: &str = "\

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use clap::ValueEnum;
 use rpfcluster::affinity::Diagonal;
-use rpfcluster::spectral::{Method, Solver};
+use rpfcluster::spectral::{Method, Quality, Solver};
 use rpfcluster::{AffinityKind, Components, Direction, Duplicates, Split};
 use rpfcluster_data::Missing;
 use rpfcluster_paper::compare::ComparedMethod as Rival;
@@ -127,13 +127,15 @@ impl From<DiagonalArg> for Diagonal {
     }
 }
 
-/// How labels are made from eigenvectors.
+/// How labels are made from the affinity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum MethodArg {
     /// K-means on the rows of K eigenvectors, scaled to unit length
     Kway,
     /// The paper's: recursive normalised cuts by the second eigenvector
     Ncut,
+    /// Communities of the graph by the Leiden algorithm, without eigenvectors
+    Leiden,
 }
 
 impl From<MethodArg> for Method {
@@ -141,6 +143,25 @@ impl From<MethodArg> for Method {
         match method {
             MethodArg::Kway => Method::Kway,
             MethodArg::Ncut => Method::Ncut,
+            MethodArg::Leiden => Method::Leiden,
+        }
+    }
+}
+
+/// The quality function of the Leiden algorithm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum QualityArg {
+    /// Modularity with a resolution
+    Modularity,
+    /// Constant Potts model: rows with a mean weight below the resolution are apart
+    Cpm,
+}
+
+impl From<QualityArg> for Quality {
+    fn from(quality: QualityArg) -> Self {
+        match quality {
+            QualityArg::Modularity => Quality::Modularity,
+            QualityArg::Cpm => Quality::Cpm,
         }
     }
 }

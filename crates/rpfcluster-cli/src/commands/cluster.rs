@@ -68,8 +68,8 @@ fn described(session: &Session, args: &ClusterArgs, outcome: &Outcome) -> Result
 }
 
 fn rows(session: &Session, args: &ClusterArgs, wanted: &Clusters) -> Result<Outcome> {
-    let mut params = resolve::pipeline_with_open_trees(&args.forest, &args.spectral, wanted)?;
-    params.method = args.method.map(Into::into);
+    let params = resolve::pipeline_with_open_trees(&args.forest, &args.spectral, wanted)?;
+    let params = resolve::with_method(params, args)?;
     let (table, preparation) = load::table_without_hint(session, &args.data)?;
     if table.columns.iter().any(|name| name == COLUMN) {
         session.note(&format!(
@@ -94,10 +94,9 @@ fn matrix(session: &Session, args: &ClusterArgs, wanted: &Clusters) -> Result<Ou
             "--confidence needs a forest, but --precomputed grows none; leave it out",
         ));
     }
-    let (Clusters::Fixed(k) | Clusters::UpTo(k)) = *wanted;
-    let mut params = resolve::matrix(&args.forest, &args.spectral, k)?;
-    params.method = args.method.map_or(params.method, Into::into);
-    Outcome::of_matrix(session, &args.data, params)
+    let params = resolve::pipeline(&args.forest, &args.spectral, wanted)?;
+    let params = resolve::with_method(params, args)?;
+    Outcome::of_matrix(session, &args.data, params.spectral_params(params.method.unwrap_or_default()))
 }
 
 /// Stages the model, the page and the labels.

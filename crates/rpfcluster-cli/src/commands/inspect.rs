@@ -61,6 +61,7 @@ fn print_json(model: &Model, shape: &ForestStatistics) -> Result {
             "min_node": fitted.min_node(),
             "affinity": fitted.affinity(),
             "method": fitted.method(),
+            "resolution": fitted.resolution(),
         })),
         "columns": model.meta.as_ref().map(|m| &m.preparation.columns),
         "meta": model.meta,

@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use rpfcluster::Fitted;
+use rpfcluster::{Fitted, Silent};
 use rpfcluster_data::{Labels, check_reading, read_labels, read_similarity};
 use rpfcluster_paper::reproduce::{Illustrations, Results};
 use rpfcluster_report::Ink;
@@ -111,7 +111,7 @@ fn drawn(session: &Session, args: &PlotArgs) -> Result<String> {
             if ["cluster", "embed"].contains(&command.as_str()) =>
         {
             let values: Vec<f64> = parsed(path, &object["eigenvalues"])?;
-            Ok(figures::eigen(&Spectrum { k: values.len(), values }, Ink::PAPER, Some(&title)))
+            Ok(figures::eigen(&Spectrum { k: values.len(), values, used: true }, Ink::PAPER, Some(&title)))
         }
         (KindArg::Eigen, other) => Err(unfit(other.name(), "a model, or what rpf cluster --json printed")),
         (KindArg::Sweep, Input::Printed(command, object)) if command == "sweep" => {
@@ -283,7 +283,7 @@ fn embedding(
     meta: Option<&Meta>,
     title: &str,
 ) -> Result<String> {
-    let e = fitted.embedding();
+    let e = fitted.spectral_embedding(&Silent)?;
     let (x, y) = args.axes.unwrap_or(if e.k() > 2 { (2, 3) } else { (1, 2) });
     if e.k() < 2 || x > e.k() || y > e.k() {
         return Err(Failure::data(format!(
@@ -313,7 +313,7 @@ fn embedding(
 
 /// The eigenvalues used and, for tables of moderate size, some more.
 fn spectrum(session: &Session, fitted: &Fitted) -> Result<Spectrum> {
-    let used = fitted.embedding();
+    let used = fitted.spectral_embedding(&session.progress)?;
     let k = used.k();
     let mut values = used.eigenvalues.clone();
     if used.n() <= WIDER_BELOW {
@@ -324,5 +324,5 @@ fn spectrum(session: &Session, fitted: &Fitted) -> Result<Spectrum> {
             Err(_) => {}
         }
     }
-    Ok(Spectrum { values, k })
+    Ok(Spectrum { values, k, used: fitted.embedding().k() > 0 })
 }

@@ -10,7 +10,7 @@ use rpfcluster_data::{Preparation, Table};
 use rpfcluster_paper::sweep::{GridEntry, Sweep, SweepResult, coarse_bandwidths, paper_bandwidths};
 use serde_json::{Map, Value, json};
 
-use crate::args::{GridArg, SweepArgs};
+use crate::args::{GridArg, MethodArg, SweepArgs};
 use crate::charts::sweep_map;
 use crate::exit::{Failure, Result};
 use crate::files::report;
@@ -28,6 +28,11 @@ const PAIR_BYTES: f64 = 28.0;
 pub fn run(args: &SweepArgs) -> Result {
     let session = Session::new(&args.run);
     let k = resolve::positive("--clusters", args.clusters)?;
+    if args.method == Some(MethodArg::Leiden) {
+        return Err(Failure::usage(
+            "--method leiden is for rpf cluster only; rpf sweep compares the paper's methods kway and ncut",
+        ));
+    }
     let params = resolve::forest(&args.forest)?;
     let grid = args.grid.unwrap_or(GridArg::Coarse);
     let default = Sweep::default();

@@ -58,6 +58,15 @@ pub fn text(session: &Session, outcome: &Outcome) -> Result<String> {
             format!("median {median:.2}; {below_half} of {n} rows below 0.5 (1: well inside a cluster)");
         text += &line("confidence", &value);
     }
+    if let (Some(quality), Some(resolution)) = (clustering.quality(), clustering.resolution()) {
+        let found = clustering.evidence().and_then(|evidence| evidence.resolution);
+        let merged = match found.filter(|found| found.communities > clustering.k()) {
+            Some(found) => format!(", {} communities merged to {}", found.communities, clustering.k()),
+            None => String::new(),
+        };
+        text += &line("resolution", &format!("{resolution:.4} ({}{merged})", word(&quality)));
+        return Ok(text);
+    }
     let e = clustering.embedding();
     let shown: Vec<String> = e.eigenvalues.iter().take(EIGENVALUES).map(|v| format!("{v:.4}")).collect();
     let more = if e.k() > shown.len() { " …" } else { "" };

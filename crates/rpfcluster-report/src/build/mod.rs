@@ -98,7 +98,11 @@ pub fn build(subject: Subject<'_>, observer: &dyn Observer) -> Result<Report> {
         typical,
         heat: heat(clustering, &shown, sample_leaves.as_deref()),
         points: points::points(&subject, &shown, &wider, confidence.as_deref(), &by_strength, &own),
-        spectrum: Spectrum { values: wider.eigenvalues.iter().copied().take(VALUES.max(k + 1)).collect(), k },
+        spectrum: Spectrum {
+            values: wider.eigenvalues.iter().copied().take(VALUES.max(k + 1)).collect(),
+            k,
+            used: clustering.embedding().k() > 0,
+        },
         partitions,
         doubtful,
         confidence: confidence.map(|c| ConfidenceSummary::new(&c)),
@@ -115,16 +119,16 @@ pub fn build(subject: Subject<'_>, observer: &dyn Observer) -> Result<Report> {
 
 /// The embedding with some eigenpairs more than the clustering used, where they are quick to compute.
 fn wider(clustering: &Clustering, observer: &dyn Observer) -> Result<Embedding> {
-    let used = clustering.embedding();
+    let used = eigenvectors(clustering, observer)?;
     let (n, k) = (clustering.n(), clustering.k());
     if n > WIDER_BELOW || k >= VALUES {
-        return Ok(used.clone());
+        return Ok(used.into_owned());
     }
     let found = match clustering {
         Clustering::Rows(fitted) => fitted.embed(k + BEYOND, observer),
         Clustering::Matrix(matrix) => {
             let params = spectral::SpectralParams { k: (k + BEYOND).min(n), ..matrix.params.clone() };
-            let options = EmbedOptions { start: Some(used), ..EmbedOptions::default() };
+            let options = EmbedOptions { start: Some(&used), ..EmbedOptions::default() };
             spectral::embed(&matrix.affinity, &params, &options, observer)
         }
     };
@@ -132,8 +136,19 @@ fn wider(clustering: &Clustering, observer: &dyn Observer) -> Result<Embedding> 
         Ok(wider) => Ok(wider),
         Err(rpfcluster::Error::Cancelled) => Err(rpfcluster::Error::Cancelled.into()),
         // Few landmarks or few distinct points have no more eigenvectors.
-        Err(_) => Ok(used.clone()),
+        Err(_) => Ok(used.into_owned()),
     }
+}
+
+/// The eigenvectors of the clustering; computed for one that was made without.
+fn eigenvectors<'a>(clustering: &'a Clustering, observer: &dyn Observer) -> Result<Cow<'a, Embedding>> {
+    Ok(match clustering {
+        Clustering::Rows(fitted) => Cow::Borrowed(fitted.spectral_embedding(observer)?),
+        Clustering::Matrix(matrix) if matrix.embedding.k() > 0 => Cow::Borrowed(&matrix.embedding),
+        Clustering::Matrix(matrix) => {
+            Cow::Owned(spectral::embed(&matrix.affinity, &matrix.params, &EmbedOptions::default(), observer)?)
+        }
+    })
 }
 
 /// The confidence of each row; `None` for a matrix and for one cluster, where it says nothing.

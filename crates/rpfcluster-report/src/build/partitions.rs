@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use rpfcluster::metrics::cluster_sizes;
 use rpfcluster::select::{KCandidate, numbers_of_clusters};
-use rpfcluster::spectral::{self, EmbedOptions, SpectralParams};
+use rpfcluster::spectral::{self, SpectralParams};
 use rpfcluster::{Fitted, LeafMatrix, Observer, Points, RpfCluster, Setting, Silent};
 
 use super::sample;
@@ -169,15 +169,14 @@ fn of_matrix(
     let affinity = &matrix.affinity;
     let mut found = Vec::new();
     for &k in ks {
-        let params = SpectralParams { k, ..matrix.params.clone() };
+        let params = SpectralParams { k, resolution: None, ..matrix.params.clone() };
         if observer.cancelled() {
             return Err(rpfcluster::Error::Cancelled.into());
         }
         // No progress bars: those of such short steps would only flicker. Cancellation is checked once for each K.
-        let cut = spectral::embed(affinity, &params, &EmbedOptions::default(), &Silent)
-            .and_then(|embedding| spectral::label(affinity, &embedding, &params, &Silent));
+        let cut = spectral::cluster(affinity, &params, &Silent);
         // With fewer than K distinct points this K is left out.
-        if let Ok(labels) = cut {
+        if let Ok((labels, _)) = cut {
             found.push(SamplePartition {
                 k,
                 silhouette: silhouette::of_matrix(matrix, &labels, k, shown).silhouette(),

@@ -7,13 +7,16 @@ use crate::model::Spectrum;
 
 /// Draws the figure. The script of the page finds the dots by `data-at` when another K is selected.
 pub fn eigen(spectrum: &Spectrum, ink: Ink, title: Option<&str>) -> String {
-    let Spectrum { values, k } = spectrum;
+    let Spectrum { values, k, used } = spectrum;
     let least = values.iter().copied().fold(1.0, f64::min);
     let most = values.iter().copied().fold(least, f64::max);
     // A margin below; a tenth when all values are equal up to rounding.
     let span = if most - least > 1e-9 { (most - least) * 1.08 } else { 0.1 };
     let floor = most - span;
-    let words = format!("The {} largest eigenvalues; {k} were used", values.len());
+    let words = match used {
+        true => format!("The {} largest eigenvalues; {k} were used", values.len()),
+        false => format!("The {} largest eigenvalues; there are {k} clusters", values.len()),
+    };
     // Above the first dot there is room for the words of the gap.
     let top = if title.is_some() { 44.0 } else { 26.0 };
     // Three digits of the span, so that neighbouring ticks differ.
@@ -77,26 +80,29 @@ mod tests {
 
     #[test]
     fn gap_follows_the_kth_value_and_one_value_has_no_gap() {
-        let drawn = eigen(&Spectrum { values: vec![1.0, 0.99, 0.5], k: 2 }, Ink::PAPER, Some("a < b"));
+        let drawn =
+            eigen(&Spectrum { values: vec![1.0, 0.99, 0.5], k: 2, used: true }, Ink::PAPER, Some("a < b"));
         assert!(drawn.contains("gap 0.490") && drawn.contains("a &lt; b"));
         assert_eq!(drawn.matches("<circle").count(), 3);
         // With close eigenvalues the label is above the dot that it would cover.
-        let close = eigen(&Spectrum { values: vec![1.0, 0.5, 0.499, 0.0], k: 2 }, Ink::PAPER, None);
+        let close =
+            eigen(&Spectrum { values: vec![1.0, 0.5, 0.499, 0.0], k: 2, used: true }, Ink::PAPER, None);
         let after = |text: &str, name: &str| -> f64 {
             text.split_once(name).unwrap().1.split('"').next().unwrap().parse().unwrap()
         };
         let words = &close[close.find("class=\"gap\"").unwrap()..];
         let third = &close[close.find("data-at=\"2\"").unwrap()..];
         assert!(after(words, " y=\"") <= after(third, "cy=\"") - 9.0, "{words}");
-        let tiny = eigen(&Spectrum { values: vec![1.0, 0.99991, 0.99989], k: 2 }, Ink::PAPER, None);
+        let tiny =
+            eigen(&Spectrum { values: vec![1.0, 0.99991, 0.99989], k: 2, used: true }, Ink::PAPER, None);
         assert!(tiny.contains(">gap 2.0e-5<"), "{tiny}");
-        let equal = eigen(&Spectrum { values: vec![1.0, 1.0, 1.0, 0.9], k: 2 }, Ink::PAPER, None);
-        let level = eigen(&Spectrum { values: vec![1.0; 8], k: 2 }, Ink::PAGE, None);
+        let equal = eigen(&Spectrum { values: vec![1.0, 1.0, 1.0, 0.9], k: 2, used: true }, Ink::PAPER, None);
+        let level = eigen(&Spectrum { values: vec![1.0; 8], k: 2, used: true }, Ink::PAGE, None);
         let words = &level[level.find("class=\"gap\"").unwrap()..];
         assert!(after(words, " y=\"") >= 13.0, "the words are within the picture: {words}");
         assert!(level.contains(">1.000<") && level.contains(">0.900<"), "{level}");
         assert!(equal.contains(">no gap<") && !equal.contains("gap 0"), "{equal}");
-        let lonely = eigen(&Spectrum { values: vec![1.0], k: 1 }, Ink::PAGE, None);
+        let lonely = eigen(&Spectrum { values: vec![1.0], k: 1, used: true }, Ink::PAGE, None);
         assert!(!lonely.contains("gap 0") && !lonely.contains("NaN"));
     }
 }

@@ -105,7 +105,7 @@ mod tests {
     use crate::model::Spectrum;
 
     fn figure() -> String {
-        eigen(&Spectrum { values: vec![1.0, 0.9, 0.2], k: 2 }, Ink::PAPER, Some("α, β and ≤ <b>"))
+        eigen(&Spectrum { values: vec![1.0, 0.9, 0.2], k: 2, used: true }, Ink::PAPER, Some("α, β and ≤ <b>"))
     }
 
     #[test]

@@ -181,7 +181,10 @@ fn silhouette(report: &Report) -> String {
 
 fn eigenvalues(report: &Report) -> String {
     let further = report.spectrum.values.len() > report.spectrum.k;
-    let words = if further {
+    let words = if !report.spectrum.used {
+        "The largest eigenvalues of the normalised similarity matrix. The clusters were found without them; a wide gap \
+         after as many as there are clusters suggests that their number fits the data."
+    } else if further {
         "The largest eigenvalues of the normalised similarity matrix. A wide gap after the last one used suggests that the \
          number of clusters fits the data; values close to 1 mean that the clusters hardly overlap."
     } else {

@@ -30,7 +30,7 @@ use crate::error::{Error, Result};
 use crate::graph::Components;
 use crate::observe::{Observer, Stage, StageGuard};
 
-pub use params::{Method, Solver, SpectralParams};
+pub use params::{Method, Quality, Solver, SpectralParams};
 pub use sign::fix_signs;
 pub(crate) use tall_skinny::{Block, gram, rotate};
 
@@ -144,6 +144,16 @@ impl Embedding {
             solver: Solver::Auto,
             uncovered: 0.0,
             component_of: vec![0; n],
+        }
+    }
+
+    /// The embedding of a clustering without eigenvectors: `n` points, no columns.
+    pub fn without_vectors(n: usize) -> Embedding {
+        Embedding {
+            residual: 0.0,
+            converged: true,
+            columns: Vec::new(),
+            ..Embedding::start(n, Vec::new(), Vec::new())
         }
     }
 

@@ -31,6 +31,22 @@ pub enum Method {
     Kway,
     /// Recursive bipartition by the sign of the second eigenvector (Shi and Malik 2000; Algorithm 3 of the paper).
     Ncut,
+    /// Communities of the graph by the Leiden algorithm (Traag, Waltman and van Eck 2019), without eigenvectors.
+    Leiden,
+}
+
+/// The quality function of [`Method::Leiden`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[non_exhaustive]
+pub enum Quality {
+    /// Modularity with a resolution (Reichardt and Bornholdt 2006).
+    #[default]
+    Modularity,
+    /// The constant Potts model (Traag, Van Dooren and Nesterov 2011): the resolution is the mean weight between rows
+    /// below which they are apart.
+    Cpm,
 }
 
 /// The parameters of the spectral step.
@@ -44,6 +60,11 @@ pub struct SpectralParams {
     pub solver: Solver,
     /// The labelling method.
     pub method: Method,
+    /// Leiden: the quality function.
+    pub quality: Quality,
+    /// Leiden: the resolution. The number of clusters follows from it, and `k` is ignored. `None` finds a resolution for
+    /// `k` clusters.
+    pub resolution: Option<f64>,
     /// Largest number of points that `Auto` solves densely.
     pub dense_below: usize,
     /// Guard vectors of the block solver beyond the wanted ones: more of them need fewer iterations and more memory.
@@ -73,6 +94,8 @@ impl Default for SpectralParams {
             k: 2,
             solver: Solver::Auto,
             method: Method::Kway,
+            quality: Quality::Modularity,
+            resolution: None,
             dense_below: 300,
             guards: 4,
             tolerance: 1e-7,
@@ -109,6 +132,9 @@ impl SpectralParams {
         }
         if !(self.rank_cut >= 0.0 && self.rank_cut < 1.0) {
             return Err(parameter("rank_cut", self.rank_cut, "from 0 to below 1"));
+        }
+        if let Some(resolution) = self.resolution.filter(|r| !(r.is_finite() && *r > 0.0)) {
+            return Err(parameter("resolution", resolution, "above 0"));
         }
         if self.restarts < 1 {
             return Err(parameter("restarts", self.restarts, "at least 1"));

@@ -1,21 +1,24 @@
 //! Labels from a spectral embedding; [`cluster`] embeds and labels in one call.
 //!
 //! [`Method::Kway`] (Ng, Jordan and Weiss 2002) is the default: it uses all K eigenvectors at once and errs less often
-//! with more than two clusters. [`Method::Ncut`] is the paper's recursive bipartition (Shi and Malik 2000). More
-//! clusters than distinct rows of the affinity are an error. `refine` improves the k-way labels of neighbour graphs in
+//! with more than two clusters. [`Method::Ncut`] is the paper's recursive bipartition (Shi and Malik 2000).
+//! [`Method::Leiden`] finds communities of the graph and needs no embedding (`leiden`). More clusters than distinct rows of the affinity are an error. `refine` improves the k-way labels of neighbour graphs in
 //! the pipeline.
 
 mod kway;
+pub mod leiden;
 mod ncut;
 pub(crate) mod refine;
 
 use crate::affinity::Affinity;
 use crate::eigen::{EmbedOptions, Embedding, Method, SpectralParams, embed};
 use crate::error::{Error, Result};
-use crate::observe::Observer;
+use crate::graph::SparseAffinity;
+use crate::observe::{Observer, Stage, StageGuard};
 use crate::random::{Purpose, Stream};
 
 pub(crate) use kway::to_unit;
+pub(crate) use leiden::{AtK, Leiden, MergeComponents};
 pub use ncut::ncut_value;
 
 /// Eigenvalues at or below this count as zero: the affinity may have fewer distinct rows than clusters.
@@ -40,6 +43,9 @@ pub(crate) fn label_copies(
     observer: &dyn Observer,
 ) -> Result<Vec<u32>> {
     params.validate()?;
+    if params.method == Method::Leiden {
+        return Ok(leiden_labels(graph_of(affinity)?, copies, None, params, observer)?.labels);
+    }
     if embedding.n() != affinity.n() {
         return Err(Error::Length {
             what: "rows of the embedding",
@@ -63,17 +69,54 @@ pub(crate) fn label_copies(
     }
     match params.method {
         Method::Kway => kway::label(embedding, copies, params, observer),
-        Method::Ncut => ncut::label(affinity, embedding, params, observer),
+        Method::Ncut | Method::Leiden => ncut::label(affinity, embedding, params, observer),
     }
 }
 
-/// [`embed`] and [`label`] in one call.
+/// The pairs of a graph; an error for a similarity that has none stored.
+pub(crate) fn graph_of<'a>(affinity: &'a Affinity) -> Result<&'a SparseAffinity> {
+    match affinity {
+        Affinity::Graph(graph) => Ok(graph),
+        Affinity::Kernel(_) | Affinity::Operator(_) => Err(Error::DoesNotApply {
+            name: "method leiden",
+            parameter: "affinity",
+            needs: "paper or top-k",
+            value: "linear",
+        }),
+    }
+}
+
+/// The communities of a graph whose weights count the copies of each row: K of them, or those of a given resolution.
+pub(crate) fn leiden_labels(
+    graph: &SparseAffinity,
+    copies: Option<&[u32]>,
+    merge: Option<&MergeComponents>,
+    params: &SpectralParams,
+    observer: &dyn Observer,
+) -> Result<AtK> {
+    let _stage = StageGuard::begin(observer, Stage::Label, 1);
+    let leiden = Leiden::new(graph, copies, params.quality, params.seed, observer)?;
+    match params.resolution {
+        Some(resolution) => {
+            let labels = leiden.communities(resolution, observer)?;
+            let found = labels.iter().max().map_or(0, |most| *most as usize + 1);
+            Ok(AtK { labels, resolution, found })
+        }
+        None => leiden.at_k(params.k, merge, observer),
+    }
+}
+
+/// [`embed`] and [`label`] in one call. [`Method::Leiden`] computes no eigenvectors: its embedding has no columns.
 pub fn cluster<'a>(
     affinity: impl Into<Affinity<'a>>,
     params: &SpectralParams,
     observer: &dyn Observer,
 ) -> Result<(Vec<u32>, Embedding)> {
     let affinity = affinity.into();
+    if params.method == Method::Leiden {
+        let embedding = Embedding::without_vectors(affinity.n());
+        return Ok((label(&affinity, &embedding, params, observer)?, embedding));
+    }
     let embedding = embed(&affinity, params, &EmbedOptions::default(), observer)?;
     let labels = label(&affinity, &embedding, params, observer)?;
     Ok((labels, embedding))

@@ -35,6 +35,8 @@ struct ClusterHead {
     #[serde(default, rename = "regrouped", alias = "untied")]
     refined: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    resolution: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     verdict: Option<Verdict>,
 }
 
@@ -79,6 +81,7 @@ impl Fitted {
             uncovered: e.uncovered,
             columns: e.columns.clone(),
             refined: self.refined,
+            resolution: self.resolution,
             verdict: self.verdict().cloned(),
         };
         let head = serde_json::to_string(&head)
@@ -88,9 +91,11 @@ impl Fitted {
         self.forest.add_sections(&small, &mut sections);
         sections.add("cluster", vec![Piece::Bytes(head.as_bytes())]);
         sections.add("labels", vec![Piece::U32(&self.labels)]);
-        sections.add("vectors", vec![Piece::F64(&e.vectors)]);
-        sections.add("degrees", vec![Piece::F64(&e.degrees)]);
-        sections.add("pieces", vec![Piece::U32(&e.component_of)]);
+        if e.k() > 0 {
+            sections.add("vectors", vec![Piece::F64(&e.vectors)]);
+            sections.add("degrees", vec![Piece::F64(&e.degrees)]);
+            sections.add("pieces", vec![Piece::U32(&e.component_of)]);
+        }
         if let Some(rows) = &self.rows.distinct {
             sections.add("groups", vec![Piece::U32(&rows.group_of)]);
         }
@@ -139,22 +144,28 @@ impl Fitted {
         };
         let (n, k) = (distinct.as_ref().map_or(forest.n(), |rows| rows.group_of.len()), head.params.k);
         let labels = file.u32s("labels")?;
-        let embedding = Embedding {
-            eigenvalues: head.eigenvalues,
-            vectors: file.f64s("vectors")?,
-            degrees: file.f64s("degrees")?,
-            residual: head.residual,
-            converged: head.converged,
-            iterations: head.iterations,
-            solver: head.solver,
-            uncovered: head.uncovered,
-            component_of: file.u32s("pieces")?,
-            columns: head.columns,
+        // `leiden` has no eigenvectors.
+        let width = if head.method == Method::Leiden { 0 } else { k };
+        let embedding = match width {
+            0 => Embedding::without_vectors(n),
+            _ => Embedding {
+                eigenvalues: head.eigenvalues,
+                vectors: file.f64s("vectors")?,
+                degrees: file.f64s("degrees")?,
+                residual: head.residual,
+                converged: head.converged,
+                iterations: head.iterations,
+                solver: head.solver,
+                uncovered: head.uncovered,
+                component_of: file.u32s("pieces")?,
+                columns: head.columns,
+            },
         };
         let fits = labels.len() == n
+            && k > 0
             && labels.iter().all(|&l| (l as usize) < k)
-            && embedding.eigenvalues.len() == k
-            && embedding.vectors.len() == n * k
+            && embedding.eigenvalues.len() == width
+            && embedding.vectors.len() == n * width
             && embedding.degrees.len() == n
             && embedding.component_of.len() == n;
         if !fits {
@@ -163,11 +174,12 @@ impl Fitted {
         check(observer)?;
         let leaves = Arc::new(forest.leaves_at(head.min_node)?);
         let setting = Setting { min_node: head.min_node, affinity: head.affinity, method: head.method };
-        let labelling = Labelling { labels, embedding, refined: head.refined };
+        let labelling = Labelling { labels, embedding, refined: head.refined, resolution: None };
         let (seconds, evidence) = (Seconds::default(), Evidence::default());
         let rows = FittedRows::new(leaves, distinct);
         let mut fitted =
             Fitted::new(head.params, Arc::new(forest), setting, rows, labelling, seconds, evidence);
+        fitted.resolution = head.resolution;
         if file.has("pca") {
             let pca = Pca::from_numbers(&file.f64s("pca")?, fitted.forest.d());
             fitted.pca = Some(Arc::new(pca.ok_or_else(|| damaged("section pca does not fit the forest"))?));

@@ -10,12 +10,12 @@ use std::time::Instant;
 
 use crate::affinity::{Affinity, LinearAffinity, SparseAffinity};
 use crate::distinct::DistinctRows;
-use crate::eigen::{EmbedOptions, Embedding, Solver, SpectralParams, embed};
+use crate::eigen::{EmbedOptions, Embedding, Method, Solver, SpectralParams, embed};
 use crate::error::{Error, Result};
 use crate::graph::Components;
 use crate::kernel::LeafMatrix;
 use crate::kmeans::relabel_by_first_appearance;
-use crate::label::{label_copies, refine};
+use crate::label::{AtK, graph_of, label_copies, leiden_labels, refine};
 use crate::observe::{Observer, check};
 use crate::params::AffinityParams;
 
@@ -36,7 +36,7 @@ pub struct Seconds {
     pub tune: f64,
 }
 
-/// Labels and the eigenvectors they were made from.
+/// Labels and the eigenvectors they were made from; `leiden` has none.
 #[derive(Debug, Clone)]
 pub(crate) struct Labelling {
     /// The cluster of each row, numbered by first appearance.
@@ -44,6 +44,19 @@ pub(crate) struct Labelling {
     pub embedding: Embedding,
     /// Whether the labels come from over-segmentation and merging; the embedding alone then does not give them.
     pub refined: bool,
+    /// `leiden`: the resolution.
+    pub resolution: Option<ResolutionChoice>,
+}
+
+/// The resolution of `leiden` and the number of communities it gives.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct ResolutionChoice {
+    /// The resolution; 0 where the clusters are connected components of the graph.
+    pub resolution: f64,
+    /// The number of communities at that resolution; the surplus over the number of clusters was merged.
+    pub communities: usize,
 }
 
 impl AffinityParams {
@@ -67,7 +80,7 @@ impl Labelling {
         Labelling {
             labels: rows.expand(&self.labels),
             embedding: self.embedding.expanded(&rows.group_of, &rows.copies),
-            refined: self.refined,
+            ..self
         }
     }
 }
@@ -82,6 +95,9 @@ pub(crate) fn spectral_labels(
     seconds: &mut Seconds,
     observer: &dyn Observer,
 ) -> Result<Labelling> {
+    if spectral.method == Method::Leiden {
+        return leiden_labelling(leaves, affinity, copies, spectral, seconds, observer);
+    }
     let clock = Instant::now();
     // More components than clusters: merge those that the kernel itself, without pruning, finds most similar.
     let weighted = match (affinity, copies) {
@@ -109,7 +125,55 @@ pub(crate) fn spectral_labels(
     let mut labels = refined.unwrap_or(labels);
     unite_equal_leaves(leaves, &mut labels, spectral.k, observer)?;
     seconds.label += clock.elapsed().as_secs_f64();
-    Ok(Labelling { labels, embedding, refined: is_refined })
+    Ok(Labelling { labels, embedding, refined: is_refined, resolution: None })
+}
+
+/// The communities of a graph over these leaves. A large graph is clustered in leaf order, as it is embedded.
+fn leiden_labelling(
+    leaves: &LeafMatrix,
+    affinity: &Affinity,
+    copies: Option<&[u32]>,
+    spectral: &SpectralParams,
+    seconds: &mut Seconds,
+    observer: &dyn Observer,
+) -> Result<Labelling> {
+    let clock = Instant::now();
+    let graph = graph_of(affinity)?;
+    let weighted = copies.map(|copies| graph.weighted(copies));
+    let graph = weighted.as_ref().unwrap_or(graph);
+    let order = (graph.n() >= CACHE_ROWS).then(|| &leaves.tree_leaves()[0].members[..]);
+    let in_rows = |labels: &[u32]| match order {
+        Some(order) => {
+            let mut rows = vec![0; labels.len()];
+            order.iter().zip(labels).for_each(|(row, label)| rows[*row as usize] = *label);
+            rows
+        }
+        None => labels.to_vec(),
+    };
+    // More components than clusters merge by the kernel itself, without pruning, as for eigenvectors.
+    let merge = |found: &Components| {
+        if found.count() > MAX_COMPONENTS {
+            return Ok(found.merge_into_largest(spectral.k));
+        }
+        let of_rows = Components { of: in_rows(&found.of), sizes: found.sizes.clone() };
+        let between = ComponentSimilarity::new(leaves, &of_rows, observer)?;
+        Ok(found.merge_to(spectral.k, |a, b| between.get(a, b)))
+    };
+    let AtK { mut labels, resolution, found } = match order {
+        Some(order) => {
+            let ordered = graph.principal_submatrix(order, observer)?;
+            let copies: Option<Vec<u32>> =
+                copies.map(|copies| order.iter().map(|row| copies[*row as usize]).collect());
+            leiden_labels(&ordered, copies.as_deref(), Some(&merge), spectral, observer)?
+        }
+        None => leiden_labels(graph, copies, Some(&merge), spectral, observer)?,
+    };
+    labels = in_rows(&labels);
+    let k = relabel_by_first_appearance(&mut labels).len();
+    unite_equal_leaves(leaves, &mut labels, k, observer)?;
+    seconds.label += clock.elapsed().as_secs_f64();
+    let resolution = Some(ResolutionChoice { resolution, communities: found });
+    Ok(Labelling { labels, embedding: Embedding::without_vectors(leaves.n()), refined: false, resolution })
 }
 
 /// Smallest number of rows at which a block of vectors exceeds the cache.

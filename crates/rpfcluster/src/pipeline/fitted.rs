@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::extent::Extent;
 use super::fit::{Labelling, Seconds};
-use super::predict::PredictTables;
+use super::predict::{ExtensionTables, PredictTables};
 use super::{Assessment, Evidence, Verdict, confidence};
 use crate::affinity::Affinity;
 use crate::distinct::DistinctRows;
@@ -101,6 +101,10 @@ pub struct Fitted {
     pub(crate) embedding: Embedding,
     /// Whether the labels come from over-segmentation and merging; the embedding alone then does not give them.
     pub(crate) refined: bool,
+    /// The resolution of `leiden`.
+    pub(crate) resolution: Option<f64>,
+    /// The eigenvectors of a clustering that was made without them, computed on first use.
+    on_demand: OnceLock<Embedding>,
     seconds: Seconds,
     evidence: Evidence,
     assessment: Option<Assessment>,
@@ -112,6 +116,8 @@ pub struct Fitted {
     pub(super) far: Vec<u32>,
     /// Computed by the first call of predict or transform.
     pub(super) tables: OnceLock<PredictTables>,
+    /// Computed by the first call that extends the eigenvectors.
+    pub(super) extension: OnceLock<ExtensionTables>,
 }
 
 impl Fitted {
@@ -124,8 +130,8 @@ impl Fitted {
         seconds: Seconds,
         evidence: Evidence,
     ) -> Self {
-        let Labelling { labels, embedding, refined } = labelling;
-        let tables = OnceLock::new();
+        let Labelling { labels, embedding, refined, resolution } = labelling;
+        let (tables, extension, on_demand) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         let (assessment, pca, extent) = (None, None, None);
         Fitted {
             params,
@@ -135,6 +141,8 @@ impl Fitted {
             labels,
             embedding,
             refined,
+            resolution: resolution.map(|found| found.resolution),
+            on_demand,
             seconds,
             evidence,
             assessment,
@@ -142,6 +150,7 @@ impl Fitted {
             extent,
             far: Vec::new(),
             tables,
+            extension,
         }
     }
 
@@ -203,7 +212,8 @@ impl Fitted {
         let params =
             SpectralParams { k: k.min(leaves.n()), ..self.params.spectral_params(self.setting.method) };
         let (Affinity::Graph(graph), Some(rows)) = (&affinity, distinct) else {
-            let options = EmbedOptions { start: Some(&self.embedding), ..EmbedOptions::default() };
+            let start = Some(&self.embedding).filter(|known| known.k() > 0);
+            let options = EmbedOptions { start, ..EmbedOptions::default() };
             return embed(&affinity, &params, &options, observer);
         };
         affinity = graph.weighted(&rows.copies).into();
@@ -221,9 +231,27 @@ impl Fitted {
         self.setting.affinity.build(self.rows.clustered(&self.setting.affinity).0, observer)
     }
 
-    /// Eigenvalues and eigenvectors.
+    /// The eigenvalues and eigenvectors that the labels were made from; no columns for `leiden`, which uses none.
     pub fn embedding(&self) -> &Embedding {
         &self.embedding
+    }
+
+    /// The eigenvalues and eigenvectors for K clusters. Those of a clustering that was made without them are computed by
+    /// the first call.
+    pub fn spectral_embedding(&self, observer: &dyn Observer) -> Result<&Embedding> {
+        if self.embedding.k() > 0 {
+            return Ok(&self.embedding);
+        }
+        if let Some(known) = self.on_demand.get() {
+            return Ok(known);
+        }
+        let found = self.embed(self.k(), observer)?;
+        Ok(self.on_demand.get_or_init(|| found))
+    }
+
+    /// The resolution of `leiden`, given or found for K; 0 where the clusters are connected components of the graph.
+    pub fn resolution(&self) -> Option<f64> {
+        self.resolution
     }
 
     /// The parameters of the fit; `k` and `trees` are the values that were used.
@@ -246,7 +274,7 @@ impl Fitted {
         self.setting.min_node
     }
 
-    /// How eigenvectors became labels.
+    /// How the affinity became labels.
     pub fn method(&self) -> Method {
         self.setting.method
     }

@@ -3,6 +3,7 @@
 //! The estimate is a closed formula in the shape of the table, the parameters and the number of threads;
 //! tests/memory.rs compares it with measured peaks.
 
+use crate::eigen::Method;
 use crate::error::{Error, Result};
 use crate::forest::QUANTIZED_COLUMNS;
 use crate::label::refine;
@@ -12,6 +13,9 @@ use crate::params::{AffinityParams, RpfCluster};
 const THREAD_BYTES: u64 = 3 << 20;
 /// Upper bound of the scratch of all threads, in bytes per row, for small tables.
 const SCRATCH_PER_ROW: u64 = 300;
+
+/// Bytes per row of the queues, communities and subsets of the Leiden algorithm.
+const LEIDEN_ROW: u64 = 120;
 
 impl RpfCluster {
     /// Peak memory, in bytes, of a fit of n rows and d columns of `width` bytes each, including the data. Sparse
@@ -40,13 +44,19 @@ impl RpfCluster {
         let columns = (3 * block).max(40) + 3 * block + 3;
         let product = 8 * leaves * block.min(16);
         let spectral = n * t * 4 + 8 * (n * columns + product.max(n * k));
+        let leiden = self.method == Some(Method::Leiden);
+        // The communities of a graph need the network twice, as it is and aggregated, and no vectors.
+        let (spectral, per_pair) = if leiden { (n * t * 4 + n * LEIDEN_ROW, 24) } else { (spectral, 0) };
+        let block = if leiden { 0 } else { block };
         let affinity = match self.fixed_affinity() {
             AffinityParams::Linear => 0,
             // The graph and its aggregation hierarchy, a third of it, with three vectors on each level.
-            AffinityParams::TopK { top, .. } => n * (top as u64 * 36 + block * 3 * 4 * 4 / 3),
+            AffinityParams::TopK { top, .. } => {
+                n * (top as u64 * (36 + 2 * per_pair) + block * 3 * 4 * 4 / 3)
+            }
             AffinityParams::Paper { beta1, .. } => {
                 let kept = min_node as f64 / beta1.max(1.0 / self.trees as f64);
-                n * 14 * (kept as u64).min(n)
+                n * (14 + per_pair) * (kept as u64).min(n)
             }
         };
         let pool = (THREAD_BYTES * threads as u64).min(SCRATCH_PER_ROW * n);

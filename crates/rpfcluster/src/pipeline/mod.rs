@@ -24,7 +24,7 @@ mod verdict;
 use std::sync::Arc;
 use std::time::Instant;
 
-pub use fit::{Seconds, check_distinct};
+pub use fit::{ResolutionChoice, Seconds, check_distinct};
 pub(crate) use fitted::FittedRows;
 pub use fitted::{Fitted, PrincipalComponents};
 pub use partitions::{Partition, partitions};
@@ -120,7 +120,7 @@ impl RpfCluster {
             known = of_rows;
             seconds.tune += clock.elapsed().as_secs_f64();
         }
-        if params.k == 1 {
+        if params.k == 1 || params.resolution.is_some() {
             params.tune = false;
         }
         if let Some(most) = self.max_trees {
@@ -175,6 +175,14 @@ pub struct Evidence {
     pub trees: Option<TreesChoice>,
     /// Affinity and min_node, when they were left open.
     pub settings: Option<Choice>,
+    /// The resolution of `leiden` that was found for K.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub resolution: Option<ResolutionChoice>,
+}
+
+/// The number of clusters of labels that are numbered from 0.
+fn number_of_clusters(labels: &[u32]) -> usize {
+    labels.iter().max().map_or(0, |most| *most as usize + 1)
 }
 
 /// Selects the number of trees by fits on halves of growing forests.
@@ -196,16 +204,18 @@ fn choose_trees<R: Real>(
 
 /// Clusters the rows of a grown forest with this setting.
 fn fit_forest(
-    params: RpfCluster,
+    mut params: RpfCluster,
     setting: Setting,
     forest: Arc<Forest>,
     distinct: Option<Arc<DistinctRows>>,
-    evidence: Evidence,
+    mut evidence: Evidence,
     mut seconds: Seconds,
     observer: &dyn Observer,
 ) -> Result<Fitted> {
     let leaves = Arc::new(forest.leaves_at(setting.min_node)?);
-    check_distinct(&leaves, params.k, observer)?;
+    if params.resolution.is_none() {
+        check_distinct(&leaves, params.k, observer)?;
+    }
     let clock = Instant::now();
     let rows = FittedRows::new(leaves, distinct);
     let (used, copies) = rows.clustered(&setting.affinity);
@@ -220,6 +230,10 @@ fn fit_forest(
     let mut labelling = spectral_labels(used, &affinity, copied, &spectral, &mut seconds, observer)?;
     if let Some(copies) = copies {
         labelling = labelling.expanded(copies);
+    }
+    match params.resolution {
+        Some(_) => params.k = number_of_clusters(&labelling.labels),
+        None => evidence.resolution = labelling.resolution,
     }
     Ok(Fitted::new(params, forest, setting, rows, labelling, seconds, evidence))
 }

@@ -9,7 +9,7 @@ use super::fit::{spectral_labels, unite_equal_leaves};
 use super::{Fitted, Seconds};
 use crate::affinity::Affinity;
 use crate::distinct::DistinctRows;
-use crate::eigen::{EmbedOptions, Embedding, SpectralParams, embed};
+use crate::eigen::{EmbedOptions, Embedding, Method, SpectralParams, embed};
 use crate::error::{Error, Result};
 use crate::forest::Forest;
 use crate::kernel::LeafMatrix;
@@ -106,6 +106,7 @@ impl<'a> AllClusters<'a> {
         let affinity = setting.affinity.build(&leaves, &observer)?;
         let spectral = SpectralParams {
             k: most.min(leaves.n()),
+            resolution: None,
             restarts: 5,
             tolerance: TOLERANCE,
             max_iterations: ITERATIONS,
@@ -118,7 +119,7 @@ impl<'a> AllClusters<'a> {
             _ => None,
         };
         let counted = weighted.as_ref().unwrap_or(&affinity);
-        let wide = if connected {
+        let wide = if connected && setting.method != Method::Leiden {
             possible(embed(counted, &spectral, &EmbedOptions::default(), &observer))?
         } else {
             None
@@ -181,7 +182,6 @@ fn possible<T>(found: Result<T>) -> Result<Option<T>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::eigen::Method;
     use crate::observe::Silent;
     use crate::params::AffinityParams;
     use crate::points::Points;

@@ -3,8 +3,8 @@
 //! `u(x) = Σ_j a(x, j) u_j / (λ sqrt(d(x) d_j))`, where a(x, j) is the weight that the affinity of the fit gives to a
 //! pair; `top-k` sums over the k nearest training rows of x. The label is that of the nearest cluster centre among the
 //! unit rows. A row whose leaves equal those of a training row in every tree takes that row's label and embedding, so
-//! training rows get their own back. Where the labels were refined, they come from a weighted vote of the row's
-//! neighbours instead.
+//! training rows get their own back. Where the labels do not come from the eigenvectors (`leiden`, or refined ones),
+//! they come from a vote of the row's neighbours instead, with the weights of the affinity.
 //!
 //! `linear` costs one pass over the training rows per batch, O(n T K), and T table rows of K + 1 numbers per row; the
 //! other affinities cost the counting of co-leaf rows.
@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use super::fit::rows_by_signature;
 use super::fitted::Fitted;
 use crate::affinity::{exponential, powers};
-use crate::eigen::Embedding;
+use crate::eigen::{Embedding, Method};
 use crate::error::Result;
 use crate::forest::LeafIds;
 use crate::kernel::LeafMatrix;
@@ -33,13 +33,18 @@ const MIN_EIGENVALUE: f64 = 1e-12;
 /// Rows of loadings summed at a time. Fixed, so that the sums do not depend on the number of threads.
 const SUM_CHUNK: usize = 4096;
 
-/// What predict and transform look up.
+/// The training rows by their leaves.
 #[derive(Debug)]
 pub(crate) struct PredictTables {
-    /// Mean unit row of each cluster, k x k.
-    centers: Vec<f64>,
     /// Leaf signatures of the training rows, ascending, each with its first row.
     signatures: Vec<(u64, u32)>,
+}
+
+/// What the extension of the eigenvectors looks up.
+#[derive(Debug)]
+pub(crate) struct ExtensionTables {
+    /// Mean unit row of each cluster, k x k.
+    centers: Vec<f64>,
     /// `u_j / (λ sqrt(d_j))`, n x k.
     loadings: Vec<f64>,
     /// Column sums of the loadings: the share of a constant affinity to all rows.
@@ -48,10 +53,21 @@ pub(crate) struct PredictTables {
 
 impl PredictTables {
     fn new(fitted: &Fitted, observer: &dyn Observer) -> Result<Self> {
-        let (embedding, k) = (&fitted.embedding, fitted.params.k);
-        let width = embedding.k();
         let mut signatures = rows_by_signature(fitted.leaves(), observer)?;
         signatures.dedup_by_key(|(signature, _)| *signature);
+        Ok(PredictTables { signatures })
+    }
+
+    /// The training row with this leaf signature.
+    fn equal_row(&self, signature: u64) -> Option<u32> {
+        let at = self.signatures.binary_search_by_key(&signature, |known| known.0).ok()?;
+        Some(self.signatures[at].1)
+    }
+}
+
+impl ExtensionTables {
+    fn new(fitted: &Fitted, embedding: &Embedding) -> Self {
+        let (k, width) = (fitted.params.k, embedding.k());
         let loadings = loadings(embedding);
         let totals = column_sums(&loadings, width);
         let mut centers = vec![0.0; k * width];
@@ -67,13 +83,7 @@ impl PredictTables {
         for (center, size) in centers.chunks_exact_mut(width).zip(&sizes) {
             center.iter_mut().for_each(|c| *c /= size);
         }
-        Ok(PredictTables { centers, signatures, loadings, totals })
-    }
-
-    /// The training row with this leaf signature.
-    fn equal_row(&self, signature: u64) -> Option<u32> {
-        let at = self.signatures.binary_search_by_key(&signature, |known| known.0).ok()?;
-        Some(self.signatures[at].1)
+        ExtensionTables { centers, loadings, totals }
     }
 
     /// The cluster with the nearest centre.
@@ -128,41 +138,49 @@ impl Fitted {
         let Observed { points, observer } = points.into();
         self.in_batches(&points, observer, |batch, tables, labels| {
             let ids = self.leaf_ids(batch, observer)?;
-            if let AffinityParams::TopK { top, power } = self.setting.affinity
-                && self.refined
-            {
-                labels.append(&mut self.vote(&ids, top, power, tables, observer)?);
+            if self.refined || self.setting.method == Method::Leiden {
+                labels.append(&mut self.vote(&ids, tables, observer)?);
                 return Ok(());
             }
-            let rows = self.extend(&ids, tables, observer)?;
+            let extension = self.extension(observer)?;
+            let rows = self.extend(&ids, extension, observer)?;
             let signatures = ids.signatures(observer)?;
             labels.par_extend(signatures.par_iter().zip(rows.par_chunks(self.embedding.k())).map(
                 |(signature, row)| match tables.equal_row(*signature) {
                     Some(row) => self.labels[row as usize],
-                    None => tables.nearest(row),
+                    None => extension.nearest(row),
                 },
             ));
             Ok(())
         })
     }
 
-    /// The spectral embedding of each row, m x k; training rows get their own back.
+    /// The spectral embedding of each row, m x k; training rows get their own back. After `leiden`, the first call
+    /// computes the eigenvectors.
     pub fn transform<'a, R: Real>(&self, points: impl Into<Observed<'a, R>>) -> Result<Vec<f64>> {
         let Observed { points, observer } = points.into();
         self.in_batches(&points, observer, |batch, tables, all| {
             let ids = self.leaf_ids(batch, observer)?;
-            let mut rows = self.extend(&ids, tables, observer)?;
+            let embedding = self.spectral_embedding(observer)?;
+            let mut rows = self.extend(&ids, self.extension(observer)?, observer)?;
             let signatures = ids.signatures(observer)?;
-            signatures.par_iter().zip(rows.par_chunks_mut(self.embedding.k())).for_each(
-                |(signature, out)| {
-                    if let Some(row) = tables.equal_row(*signature) {
-                        out.copy_from_slice(self.embedding.row(row as usize));
-                    }
-                },
-            );
+            signatures.par_iter().zip(rows.par_chunks_mut(embedding.k())).for_each(|(signature, out)| {
+                if let Some(row) = tables.equal_row(*signature) {
+                    out.copy_from_slice(embedding.row(row as usize));
+                }
+            });
             all.append(&mut rows);
             Ok(())
         })
+    }
+
+    /// The tables of the extension, computed by the first call.
+    fn extension(&self, observer: &dyn Observer) -> Result<&ExtensionTables> {
+        if let Some(tables) = self.extension.get() {
+            return Ok(tables);
+        }
+        let embedding = self.spectral_embedding(observer)?;
+        Ok(self.extension.get_or_init(|| ExtensionTables::new(self, embedding)))
     }
 
     /// Works through the rows in batches.
@@ -235,8 +253,8 @@ impl Fitted {
     }
 
     /// The eigenvectors of rows given by their leaf ids.
-    fn extend(&self, ids: &LeafIds, tables: &PredictTables, observer: &dyn Observer) -> Result<Vec<f64>> {
-        let (n, width) = (self.n(), self.embedding.k());
+    fn extend(&self, ids: &LeafIds, tables: &ExtensionTables, observer: &dyn Observer) -> Result<Vec<f64>> {
+        let (n, width) = (self.n(), self.spectral_embedding(observer)?.k());
         let trees = self.rows.grown.trees();
         let mut out = vec![0.0; ids.n() * width];
         let rows = out.par_chunks_mut(width).enumerate();
@@ -266,32 +284,51 @@ impl Fitted {
 
     /// The cluster with the largest total weight among each row's neighbours; ties, and rows without neighbours, go to
     /// the lowest. Rows with the leaves of a training row take its label.
-    fn vote(
+    fn vote(&self, ids: &LeafIds, tables: &PredictTables, observer: &dyn Observer) -> Result<Vec<u32>> {
+        let signatures = ids.signatures(observer)?;
+        let trees = self.rows.grown.trees();
+        // The lists of `top-k` hold distinct rows, the others all rows.
+        match self.setting.affinity {
+            AffinityParams::TopK { top, power } => {
+                let (table, training) = (powers(power, trees)?, self.training_rows());
+                let found = self.rows.grown.top_k_of(ids, top, observer)?;
+                Ok(self.elected(&signatures, tables, &table, |row| found.row(row), &training))
+            }
+            AffinityParams::Paper { beta1, beta2, .. } => {
+                let (_, table) = exponential(beta2, trees)?;
+                let found = self.leaves().sparse_of(ids, beta1, observer)?;
+                Ok(self.elected(&signatures, tables, &table, |row| found.row(row), &|row| (row, 1.0)))
+            }
+            AffinityParams::Linear => {
+                let table = powers(1.0, trees)?;
+                let found = self.leaves().sparse_of(ids, 0.0, observer)?;
+                Ok(self.elected(&signatures, tables, &table, |row| found.row(row), &|row| (row, 1.0)))
+            }
+        }
+    }
+
+    /// The cluster that the neighbours of each row elect. `table` has the weight of each number of shared leaves.
+    fn elected<'a>(
         &self,
-        ids: &LeafIds,
-        top: usize,
-        power: f64,
+        signatures: &[u64],
         tables: &PredictTables,
-        observer: &dyn Observer,
-    ) -> Result<Vec<u32>> {
-        let table = powers(power, self.rows.grown.trees())?;
-        let found = self.rows.grown.top_k_of(ids, top, observer)?;
-        let training = self.training_rows();
-        let rows = ids.signatures(observer)?.into_par_iter().enumerate();
-        Ok(rows
-            .map(|(row, signature)| {
-                if let Some(equal) = tables.equal_row(signature) {
-                    return self.labels[equal as usize];
-                }
-                let mut votes = vec![0.0; self.k()];
-                let (js, counts) = found.row(row);
-                for (&j, &count) in js.iter().zip(counts) {
-                    let (row, copies) = training(j as usize);
-                    votes[self.labels[row] as usize] += table[usize::from(count)] * copies;
-                }
-                (0..).zip(&votes).fold((0, 0.0), |best, (c, &v)| if v > best.1 { (c, v) } else { best }).0
-            })
-            .collect())
+        table: &[f64],
+        neighbors: impl Fn(usize) -> (&'a [u32], &'a [u16]) + Sync,
+        training: &(impl Fn(usize) -> (usize, f64) + Sync),
+    ) -> Vec<u32> {
+        let elect = |(row, signature): (usize, &u64)| {
+            if let Some(equal) = tables.equal_row(*signature) {
+                return self.labels[equal as usize];
+            }
+            let mut votes = vec![0.0; self.k()];
+            let (js, counts) = neighbors(row);
+            for (&j, &count) in js.iter().zip(counts) {
+                let (row, copies) = training(j as usize);
+                votes[self.labels[row] as usize] += table[usize::from(count)] * copies;
+            }
+            (0..).zip(&votes).fold((0, 0.0), |best, (c, &v)| if v > best.1 { (c, v) } else { best }).0
+        };
+        signatures.par_iter().enumerate().map(elect).collect()
     }
 }
 

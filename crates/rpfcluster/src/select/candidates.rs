@@ -5,6 +5,7 @@
 //! clusters of a small table. A parameter that the user gave keeps its value in every setting.
 //! docs/notes/2026-11-families.md compares families and margins.
 
+use crate::eigen::Method;
 use crate::params::{AffinityParams, RpfCluster, Setting};
 
 /// Neighbours and power of the soft graph.
@@ -51,7 +52,9 @@ pub(crate) fn families(params: &RpfCluster, n: usize, d: usize) -> Vec<Family> {
             let top = if params.top.is_some() { top } else { SOFT.0 };
             let power = if params.power.is_some() { power } else { SOFT.1 };
             all.push(at(min_node, AffinityParams::TopK { top, power }, soft_margin));
-            if params.affinity.is_none() && params.top.is_none() && params.power.is_none() {
+            // The factored kernel has no pairs to find communities of.
+            let open = params.affinity.is_none() && params.top.is_none() && params.power.is_none();
+            if open && method != Method::Leiden {
                 let coarse = params.min_node.unwrap_or((n / COARSE_SHARE).max(min_node));
                 all.push(at(coarse, AffinityParams::Linear, COARSE_MARGIN));
             }
