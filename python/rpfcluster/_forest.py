@@ -13,6 +13,8 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 from . import _rpfcluster
 from ._common import (
     Array,
+    Direction,
+    Split,
     as_native,
     check_data,
     check_int,
@@ -133,8 +135,8 @@ class RPForest(ForestBase):  # type: ignore[misc, unused-ignore]
         n_estimators: int = 200,
         *,
         min_samples_split: int = 30,
-        split: str = "uniform",
-        direction: str = "gaussian",
+        split: Split = "uniform",
+        direction: Direction = "gaussian",
         n_candidates: int = 1,
         sparse_output: bool = True,
         random_state: Any = None,

@@ -5,14 +5,24 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length
 
 from . import _rpfcluster
-from ._common import Array, check_choice, check_int, make_progress, resolve_seed, resolve_threads
+from ._common import (
+    Array,
+    Diagonal,
+    Direction,
+    Split,
+    check_choice,
+    check_int,
+    make_progress,
+    resolve_seed,
+    resolve_threads,
+)
 from ._forest import RPForest
 
 SCORES = ("rho_c", "rho_r", "ari", "nmi", "majority")
@@ -78,15 +88,15 @@ def sweep(
     n_clusters: int,
     y: Any = None,
     *,
-    grid: str = "coarse",
+    grid: Literal["coarse", "medium", "paper"] = "coarse",
     beta1: Sequence[float] | None = None,
     beta2: Sequence[float] | None = None,
     methods: Sequence[str] = ("ncut", "kway"),
-    diagonal: str = "keep",
+    diagonal: Diagonal = "keep",
     n_estimators: int = 200,
     min_samples_split: int = 30,
-    split: str = "uniform",
-    direction: str = "gaussian",
+    split: Split = "uniform",
+    direction: Direction = "gaussian",
     n_candidates: int = 1,
     random_state: Any = None,
     n_jobs: int | None = None,
