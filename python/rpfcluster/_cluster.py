@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _rpfcluster
 from ._common import (
-    Affinity,
     Array,
-    Auto,
-    Diagonal,
-    Direction,
-    Solver,
-    Split,
     as_native,
     check_choice,
     check_data,
@@ -36,9 +30,8 @@ from ._common import (
     resolve_threads,
     warn_caller,
 )
-from ._report import Report, make_report
+from ._report import write_report
 from ._spectral import SpectralBase
-from .metrics import scores
 
 # Largest number of trees that n_estimators="auto" grows; the same as for `rpf cluster --trees auto`.
 _MAX_TREES = 1600
@@ -176,25 +169,25 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
 
     def __init__(
         self,
-        n_clusters: int | Auto = 8,
+        n_clusters: int | str = 8,
         *,
         max_clusters: int = 10,
         tune: bool = True,
-        affinity: Affinity | Literal["precomputed"] = "auto",
-        beta1: float | Auto = "auto",
-        beta2: float | Auto = "auto",
-        n_neighbors: int | Auto = "auto",
-        power: float | Auto = "auto",
-        diagonal: Diagonal = "keep",
-        n_estimators: int | Auto = 200,
-        min_samples_split: int | Auto = "auto",
-        split: Split = "uniform",
-        direction: Direction = "gaussian",
+        affinity: str = "auto",
+        beta1: float | str = "auto",
+        beta2: float | str = "auto",
+        n_neighbors: int | str = "auto",
+        power: float | str = "auto",
+        diagonal: str = "keep",
+        n_estimators: int | str = 200,
+        min_samples_split: int | str = "auto",
+        split: str = "uniform",
+        direction: str = "gaussian",
         n_candidates: int = 1,
-        n_components: int | Auto | None = "auto",
-        duplicates: Literal["weigh", "keep"] = "weigh",
-        method: Literal["auto", "kway", "ncut"] = "auto",
-        solver: Solver = "auto",
+        n_components: int | str | None = "auto",
+        duplicates: str = "weigh",
+        method: str = "auto",
+        solver: str = "auto",
         n_landmarks: int = 500,
         memory_limit: int | None = None,
         random_state: Any = None,
@@ -429,92 +422,22 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
             )
         return labels
 
-    def predict_confidence(self, X: Any) -> NDArray[np.float64]:
-        """Return how far each sample belongs to the cluster that `predict` gives it.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The samples.
-
-        Returns
-        -------
-        confidence : ndarray of shape (n_samples,)
-            From 0 to 1: of the training samples that share a leaf with the sample, over all trees, the fraction that is
-            in its cluster, shrunk as in ``confidence_``. A training sample gets its value of ``confidence_``.
-        """
-        cluster = self._require_forest()
-        X = check_data(self, X, reset=False)
-        return cluster.predict_with_confidence(as_native(X), make_progress(self.verbose))[1]
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return how good the clustering is, so that `GridSearchCV` and its kin can compare parameters.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The samples. Used with ``y`` only.
-        y : array-like of shape (n_samples,), default=None
-            Known classes.
-
-        Returns
-        -------
-        score : float
-            With ``y``, the adjusted Rand index of the predicted clusters of X with the classes. Without, the score of
-            ``verdict_``, from 0 to 1: an estimate of that index from the training samples alone.
-        """
-        check_is_fitted(self)
-        if y is not None:
-            return float(scores(self.predict(X), y)["ari"])
-        if self.verdict_ is None:
-            raise ValueError("score without y requires a verdict, which a precomputed affinity and recut do not give")
-        return float(self.verdict_["score"])
-
-    def spectrum(self, n_values: int) -> NDArray[np.float64]:
-        """Return the leading eigenvalues of the normalised affinity, more of them than there are clusters.
-
-        Parameters
-        ----------
-        n_values : int
-            How many, at most the number of distinct samples.
-
-        Returns
-        -------
-        eigenvalues : ndarray of shape (n_values,)
-            In descending order; the first is 1.
-        """
-        check_is_fitted(self)
-        count = check_int(n_values, "n_values", 1)
-        if count <= len(self.eigenvalues_):
-            return self.eigenvalues_[:count].copy()
-        if "_cluster" in vars(self):
-            return self._cluster.spectrum(count, make_progress(self.verbose))
-        X = self._affinity_matrix
-        matrix = (X.indptr, X.indices, X.data) if is_sparse(X) else X
-        params = json.dumps({"k": count, "method": "kway", **self._spectral(count)})
-        return _rpfcluster.spectral(matrix, params, resolve_threads(self.n_jobs), make_progress(self.verbose))[2]
-
-    def report(self, path: str | os.PathLike[str] | None = None, X: Any = None, y: Any = None) -> Report | None:
-        """Write an HTML report, or show it in a notebook.
+    def report(self, path: str | os.PathLike[str], X: Any = None, y: Any = None) -> None:
+        """Write an HTML report.
 
         The page shows the clusters, the embedding, the similarities, partitions into other numbers of clusters and the
         samples of low confidence. It is one file without external resources.
 
         Parameters
         ----------
-        path : str, path-like or None, default=None
-            The file. An existing file is replaced. None writes none and returns the page.
+        path : str or path-like
+            The file. An existing file is replaced.
         X : {array-like, sparse matrix} of shape (n_samples, n_features), default=None
             The training samples. Without them the page does not describe the features of the clusters.
         y : array-like of shape (n_samples,), default=None
             Known classes, to compare with the clusters.
-
-        Returns
-        -------
-        report : Report or None
-            Without ``path`` the page, which notebooks display and ``report.html`` holds as a string; otherwise None.
         """
-        return make_report(self, self._require_forest(), path, X, y)
+        write_report(self, self._require_forest(), path, X, y)
 
     def transform(self, X: Any) -> Array:
         """Return the spectral embedding of each sample (Nystrom extension).

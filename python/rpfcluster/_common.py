@@ -14,7 +14,7 @@ import sys
 import time
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import joblib
 import numpy as np
@@ -25,26 +25,15 @@ from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import validate_data
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ._rpfcluster import Table
 
 Array: TypeAlias = NDArray[Any]
-
-# Values of parameters, for type checkers and completion; `check_choice` and `is_auto` check them when they are used.
-Auto: TypeAlias = Literal["auto"]
-Affinity: TypeAlias = Literal["auto", "paper", "linear", "top-k"]
-Diagonal: TypeAlias = Literal["keep", "drop"]
-Split: TypeAlias = Literal["uniform", "median"]
-Direction: TypeAlias = Literal["gaussian", "sparse"]
-Solver: TypeAlias = Literal["auto", "dense", "block", "nystrom"]
 
 FLOATS = (np.float64, np.float32)
 
 
 def check_data(estimator: BaseEstimator, X: Any, *, reset: bool, min_samples: int = 1) -> Any:
     """Validate X and return it as a C-contiguous array or a CSR matrix, float32 or float64."""
-    refuse_text(X)
     X = validate_data(
         estimator,
         X,
@@ -62,52 +51,6 @@ def check_data(estimator: BaseEstimator, X: Any, *, reset: bool, min_samples: in
     elif hasattr(estimator, "_scaling"):
         X = _scaled(X, *estimator._scaling)
     return X
-
-
-def refuse_text(X: Any) -> None:
-    """Raise a ValueError that names every column of a data frame that holds text, dates or other things than numbers.
-
-    The error of scikit-learn quotes a value and leaves it to the user to find the column.
-    """
-    found = [f"{name!r} ({kind})" for name, kind in _other_columns(X)]
-    if found:
-        shown = ", ".join(found[:12]) + (f" and {len(found) - 12} more" if len(found) > 12 else "")
-        them = "it" if len(found) == 1 else "them"
-        columns = "column does" if len(found) == 1 else "columns do"
-        raise ValueError(f"{len(found)} {columns} not hold numbers: {shown}; leave {them} out or turn {them} into numbers")
-
-
-def _other_columns(X: Any) -> Iterator[tuple[str, str]]:
-    """Yield the columns of a pandas, polars or pyarrow table that do not hold numbers, and what they hold."""
-    if hasattr(X, "iloc") and hasattr(X, "columns"):
-        for at, name in enumerate(X.columns):
-            column = X.iloc[:, at]
-            kind = getattr(column.dtype, "kind", "O")
-            if kind in "Mm":
-                yield str(name), "dates" if kind == "M" else "durations"
-            elif kind not in "biuf" and (value := _not_a_number(column)) is not None:
-                yield str(name), f"text such as {value!r}" if isinstance(value, str) else type(value).__name__
-    elif hasattr(X, "schema"):
-        schema = X.schema
-        fields = schema.items() if hasattr(schema, "items") else ((field.name, field.type) for field in schema)
-        for name, kind in fields:
-            word = str(kind).lower()
-            if word.startswith(("date", "time", "duration")):
-                yield str(name), "dates" if word.startswith(("date", "timestamp")) else word
-            elif word.startswith(("str", "utf8", "large_str", "cat", "enum", "dict")):
-                yield str(name), "text"
-
-
-def _not_a_number(column: Any) -> Any:
-    """Return the first value of a column that is present and not a number, or None."""
-    for value in column:
-        if value is None or value is not value or type(value).__name__ == "NAType":
-            continue
-        try:
-            float(value)
-        except (TypeError, ValueError):
-            return value
-    return None
 
 
 def _scaled(X: Any, center: Array, scale: Array) -> Array:
@@ -229,8 +172,7 @@ class Progress:
         """Handle one progress event of the native module."""
         if event == "begin":
             self._begun = time.monotonic()
-            # How many iterations eigenvectors take is not known before; `units` is a limit that is hardly ever reached.
-            self._bar = _bar(stage, None if stage == "eigenvectors" else units)
+            self._bar = _bar(stage, units)
         elif event == "at" and self._bar is not None:
             self._bar.update(max(0, units - self._bar.n))
         elif event == "end":
@@ -243,7 +185,7 @@ class Progress:
                 self._bar = None
 
 
-def _bar(stage: str, total: int | None) -> Any:
+def _bar(stage: str, total: int) -> Any:
     try:
         from tqdm.auto import tqdm
     except ImportError:

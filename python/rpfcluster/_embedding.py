@@ -9,19 +9,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ._common import (
-    Affinity,
-    Array,
-    Auto,
-    Diagonal,
-    Direction,
-    Solver,
-    Split,
-    as_native,
-    check_data,
-    check_int,
-    make_progress,
-)
+from ._common import Array, as_native, check_data, check_int, make_progress
 from ._spectral import SpectralBase
 
 
@@ -83,18 +71,18 @@ class RPFEmbedding(ClassNamePrefixFeaturesOutMixin, SpectralBase):  # type: igno
         self,
         n_components: int = 2,
         *,
-        affinity: Affinity = "auto",
-        beta1: float | Auto = "auto",
-        beta2: float | Auto = "auto",
-        n_neighbors: int | Auto = "auto",
-        power: float | Auto = "auto",
-        diagonal: Diagonal = "keep",
+        affinity: str = "auto",
+        beta1: float | str = "auto",
+        beta2: float | str = "auto",
+        n_neighbors: int | str = "auto",
+        power: float | str = "auto",
+        diagonal: str = "keep",
         n_estimators: int = 200,
-        min_samples_split: int | Auto = "auto",
-        split: Split = "uniform",
-        direction: Direction = "gaussian",
+        min_samples_split: int | str = "auto",
+        split: str = "uniform",
+        direction: str = "gaussian",
         n_candidates: int = 1,
-        solver: Solver = "auto",
+        solver: str = "auto",
         n_landmarks: int = 500,
         memory_limit: int | None = None,
         random_state: Any = None,

@@ -13,8 +13,6 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 from . import _rpfcluster
 from ._common import (
     Array,
-    Direction,
-    Split,
     as_native,
     check_data,
     check_int,
@@ -135,8 +133,8 @@ class RPForest(ForestBase):  # type: ignore[misc, unused-ignore]
         n_estimators: int = 200,
         *,
         min_samples_split: int = 30,
-        split: Split = "uniform",
-        direction: Direction = "gaussian",
+        split: str = "uniform",
+        direction: str = "gaussian",
         n_candidates: int = 1,
         sparse_output: bool = True,
         random_state: Any = None,

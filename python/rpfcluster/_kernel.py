@@ -10,7 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from ._common import Direction, Split, as_native, check_data
+from ._common import as_native, check_data
 from ._forest import ForestBase
 
 
@@ -73,8 +73,8 @@ class RPForestKernel(ClassNamePrefixFeaturesOutMixin, ForestBase):  # type: igno
         *,
         min_similarity: float = 0.0,
         min_samples_split: int = 30,
-        split: Split = "uniform",
-        direction: Direction = "gaussian",
+        split: str = "uniform",
+        direction: str = "gaussian",
         n_candidates: int = 1,
         sparse_output: bool = False,
         random_state: Any = None,

@@ -5,14 +5,14 @@ Neighbours are ranked by the fraction of trees in which two samples share a leaf
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ._common import Array, Direction, Split, as_native, check_choice, check_data, check_int
+from ._common import Array, as_native, check_choice, check_data, check_int
 from ._forest import ForestBase, co_leaf_neighbors
 
 if TYPE_CHECKING:
@@ -72,13 +72,13 @@ class RPFNeighbors(ClassNamePrefixFeaturesOutMixin, ForestBase):  # type: ignore
         self,
         n_neighbors: int = 5,
         *,
-        mode: Literal["distance", "similarity", "connectivity"] = "distance",
-        metric: Literal["co-leaf", "euclidean"] = "co-leaf",
+        mode: str = "distance",
+        metric: str = "co-leaf",
         n_candidates_exact: int = 50,
         n_estimators: int = 200,
         min_samples_split: int = 30,
-        split: Split = "uniform",
-        direction: Direction = "gaussian",
+        split: str = "uniform",
+        direction: str = "gaussian",
         n_candidates: int = 1,
         random_state: Any = None,
         n_jobs: int | None = None,

@@ -5,24 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length
 
 from . import _rpfcluster
-from ._common import (
-    Array,
-    Diagonal,
-    Direction,
-    Split,
-    check_choice,
-    check_int,
-    make_progress,
-    resolve_seed,
-    resolve_threads,
-)
+from ._common import Array, check_choice, check_int, make_progress, resolve_seed, resolve_threads
 from ._forest import RPForest
 
 SCORES = ("rho_c", "rho_r", "ari", "nmi", "majority")
@@ -88,15 +78,15 @@ def sweep(
     n_clusters: int,
     y: Any = None,
     *,
-    grid: Literal["coarse", "medium", "paper"] = "coarse",
+    grid: str = "coarse",
     beta1: Sequence[float] | None = None,
     beta2: Sequence[float] | None = None,
     methods: Sequence[str] = ("ncut", "kway"),
-    diagonal: Diagonal = "keep",
+    diagonal: str = "keep",
     n_estimators: int = 200,
     min_samples_split: int = 30,
-    split: Split = "uniform",
-    direction: Direction = "gaussian",
+    split: str = "uniform",
+    direction: str = "gaussian",
     n_candidates: int = 1,
     random_state: Any = None,
     n_jobs: int | None = None,

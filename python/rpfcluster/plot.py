@@ -104,18 +104,15 @@ def embedding(estimator: Any, labels: Any = None, *, columns: tuple[int, int] = 
     return ax
 
 
-def eigengap(estimator: Any, *, n_values: int | None = None, ax: Axes | None = None) -> Axes:
+def eigengap(estimator: Any, *, ax: Axes | None = None) -> Axes:
     """Plot the eigenvalues and mark the widest gap, which suggests a number of clusters (eigengap heuristic).
 
-    The eigenvalues that the fit did not need are computed here.
+    Only ``n_clusters`` eigenvalues are computed, so fit with more clusters than expected.
 
     Parameters
     ----------
-    estimator : RPFCluster or RPFEmbedding
-        A fitted estimator. Of an embedding, only the eigenvalues that it has are drawn.
-    n_values : int or None, default=None
-        Number of eigenvalues. None draws 10, or 5 more than there are clusters if that is more, or as many as there are
-        samples.
+    estimator : RPFCluster
+        A fitted estimator.
     ax : matplotlib Axes or None, default=None
         The axes to draw on. None creates a figure.
 
@@ -126,9 +123,6 @@ def eigengap(estimator: Any, *, n_values: int | None = None, ax: Axes | None = N
     """
     ax = _axes(ax)
     values = np.asarray(estimator.eigenvalues_)
-    if hasattr(estimator, "spectrum"):
-        wanted = max(10, len(values) + 5) if n_values is None else check_int(n_values, "n_values", 1)
-        values = np.asarray(estimator.spectrum(min(wanted, len(estimator.labels_))))
     ax.plot(np.arange(1, len(values) + 1), values, "o-")
     if len(values) > 2:
         gap = int(np.argmax(-np.diff(values)[1:])) + 2

@@ -189,35 +189,6 @@ impl Cluster {
         Ok(label_array(py, &labels))
     }
 
-    /// The cluster of each new row, and the confidence of each.
-    #[pyo3(signature = (table, progress=None))]
-    fn predict_with_confidence<'py>(
-        &self,
-        py: Python<'py>,
-        table: InputTable<'_>,
-        progress: ProgressCallback,
-    ) -> PyResult<(LabelArray<'py>, Bound<'py, PyArray1<f64>>)> {
-        let threads = self.inner.params().threads;
-        let (labels, confidence) = with_view!(table, view => gate(py, progress, |o| {
-            let points = view.points()?;
-            in_pool(threads, || self.inner.predict_with_confidence(points.observed(o)))?
-        }))?;
-        Ok((label_array(py, &labels), confidence.into_pyarray(py)))
-    }
-
-    /// The leading eigenvalues of the affinity, in descending order.
-    #[pyo3(signature = (count, progress=None))]
-    fn spectrum<'py>(
-        &self,
-        py: Python<'py>,
-        count: usize,
-        progress: ProgressCallback,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let threads = self.inner.params().threads;
-        let embedding = gate(py, progress, |o| in_pool(threads, || self.inner.embed(count, o))?)?;
-        Ok(embedding.eigenvalues.into_pyarray(py))
-    }
-
     /// The rows that lie far outside the training rows.
     fn far_rows(&self, py: Python<'_>, table: InputTable<'_>) -> PyResult<Vec<usize>> {
         with_view!(table, view => gate(py, None, |_| self.inner.far_rows(&view.points()?)))

@@ -3,7 +3,7 @@
 //!
 //! A column of whole numbers is written as integers, other numbers in the precision they were read with, and the rest as
 //! text. A missing cell is null, NaN in .npy, and empty in CSV. What a frame does not hold exactly is refused: dates and
-//! other types that it only names, and whole numbers above 2^53.
+//! other types that it only names, and whole numbers of 2^53 and more.
 
 use std::borrow::Cow;
 use std::io::{Error, Result, Write};
@@ -86,8 +86,8 @@ impl Frame {
         let whole =
             numbers().all(|x| x.is_nan() || (x.fract() == 0.0 && x.abs() < 2.0 * (1u64 << 63) as f64));
         if whole && numbers().any(|x| !x.is_nan()) {
-            if numbers().any(|x| x.abs() > EXACT) {
-                return refuse("whole numbers above 2^53");
+            if numbers().any(|x| x.abs() >= EXACT) {
+                return refuse("whole numbers of 2^53 and more");
             }
             return Ok(Cells::Integers(numbers().map(|x| (!x.is_nan()).then_some(x as i64)).collect()));
         }
