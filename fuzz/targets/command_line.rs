@@ -55,7 +55,7 @@ fn resolve(cli: &Cli) -> Result<(), Failure> {
             let clusters = resolve::clusters(args)?;
             resolve::pipeline_with_open_trees(&args.forest, &args.spectral, &clusters)?;
             resolve::prepare(&args.data);
-            resolve::appendable(&args.data.data)?;
+            resolve::labels_format(args.output.as_deref())?;
         }
         Verb::Kernel(args) => {
             resolve::forest(&args.forest)?;

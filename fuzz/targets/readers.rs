@@ -10,7 +10,7 @@ use rpfcluster_data::{
 pub const MEMORY: u64 = 64 << 20;
 
 fn options(format: Option<Format>) -> ReadOptions {
-    ReadOptions { format, header: None, memory: Some(MEMORY) }
+    ReadOptions { format, memory: Some(MEMORY), ..Default::default() }
 }
 
 fn check_message(error: &DataError) {

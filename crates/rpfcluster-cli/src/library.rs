@@ -73,6 +73,19 @@ pub fn predict(session: &Session, fitted: &Fitted, table: &Table) -> Result<Vec<
     })
 }
 
+/// Predicts the clusters of new rows and the confidence of each.
+pub fn predict_with_confidence(
+    session: &Session,
+    fitted: &Fitted,
+    table: &Table,
+) -> Result<(Vec<u32>, Vec<f64>)> {
+    session.clock.time("predict", || {
+        with_points!(table, |points| fitted
+            .predict_with_confidence(points.observed(&session.progress))
+            .map_err(|e| Failure::of_file(&table.source, e)))
+    })
+}
+
 /// The rows that lie far outside the training rows.
 pub fn far_rows(fitted: &Fitted, table: &Table) -> Result<Vec<usize>> {
     with_points!(table, |points| fitted.far_rows(points).map_err(|e| Failure::of_file(&table.source, e)))

@@ -1,7 +1,12 @@
-//! Reads input files into tables of finite numbers; notes rows that were left out and columns of very different scale.
+//! Reads input files into tables of finite numbers; notes rows that were left out, columns of very different scale and
+//! labels of an earlier run, which are no features.
+
+use std::path::Path;
 
 use rpfcluster::printable::excerpt;
-use rpfcluster_data::{Frame, Preparation, Selection, Table, read_frame};
+use rpfcluster_data::{
+    Frame, Preparation, ReadOptions, Selection, Table, read_bytes, read_frame, read_frame_bytes,
+};
 
 use crate::args::DataArgs;
 use crate::exit::Result;
@@ -10,7 +15,7 @@ use crate::session::Session;
 
 /// Reads DATA as the options ask for; returns the table and the preparation that new rows must go through.
 pub fn table(session: &Session, data: &DataArgs) -> Result<(Table, Preparation)> {
-    let (table, preparation) = table_without_hint(session, data)?;
+    let (table, preparation) = table_without_hint(session, data, &input(session, data))?;
     if data.standardize.is_empty()
         && let Some(hint) = table.scale_hint()
     {
@@ -26,10 +31,27 @@ pub fn table(session: &Session, data: &DataArgs) -> Result<(Table, Preparation)>
 }
 
 /// [`table`] for a clustering, whose own hints name such columns.
-pub fn table_without_hint(session: &Session, data: &DataArgs) -> Result<(Table, Preparation)> {
-    let frame = frame(session, data)?;
+pub fn table_without_hint(
+    session: &Session,
+    data: &DataArgs,
+    input: &Input<'_>,
+) -> Result<(Table, Preparation)> {
+    let frame = session.clock.time("read", || input.frame())?;
     let rows = frame.n();
-    let (table, preparation) = session.clock.time("read", || resolve::prepare(data).fit(frame))?;
+    let mut prepare = resolve::prepare(data);
+    let old = frame.earlier_labels();
+    let first = frame.width() - old;
+    let label = data.label.as_ref().and_then(|label| label.resolve(&frame).ok()).unwrap_or_default();
+    if old > 0 && first > 0 && prepare.columns.is_empty() && !label.contains(&first) {
+        prepare.drop_last = old;
+        let names = listed(&frame.names()[first..]).unwrap_or_default();
+        let (holds, is) = if old == 1 { ("holds", "is") } else { ("hold", "are") };
+        session.note(&format!(
+            "{}: {names} {holds} the labels of an earlier run and {is} left out; --columns takes the columns it names",
+            input.source()
+        ));
+    }
+    let (table, preparation) = session.clock.time("read", || prepare.fit(frame))?;
     if let Some(name) = repeated(&table.columns) {
         session.note(&format!(
             "hint: {}: several columns are called \"{}\"; rename them if a model of this table is to label new rows",
@@ -42,8 +64,13 @@ pub fn table_without_hint(session: &Session, data: &DataArgs) -> Result<(Table, 
 }
 
 /// Reads DATA with the columns, the treatment of missing values and the scaling of a fitted model.
-pub fn table_like(session: &Session, data: &DataArgs, fitted: &Preparation) -> Result<Table> {
-    let frame = frame(session, data)?;
+pub fn table_like(
+    session: &Session,
+    data: &DataArgs,
+    input: &Input<'_>,
+    fitted: &Preparation,
+) -> Result<Table> {
+    let frame = session.clock.time("read", || input.frame())?;
     let rows = frame.n();
     let selection =
         Selection { label: data.label.clone(), drop: data.drop.clone(), columns: data.columns.clone() };
@@ -78,9 +105,58 @@ fn repeated(names: &[String]) -> Option<&String> {
     names.iter().find(|name| !seen.insert(name.as_str()))
 }
 
-fn frame(session: &Session, data: &DataArgs) -> Result<Frame> {
-    let reading = resolve::reading(data, session.memory_limit());
-    session.clock.time("read", || Ok(read_frame(&data.data, &reading)?))
+/// A file or standard input, which can be read once: where its text is needed again, the bytes are kept.
+pub struct Input<'a> {
+    path: &'a Path,
+    options: ReadOptions,
+    kept: Option<Vec<u8>>,
+}
+
+/// DATA as an input.
+pub fn input<'a>(session: &Session, data: &'a DataArgs) -> Input<'a> {
+    let options = resolve::reading(&data.read, session.memory_limit());
+    Input { path: &data.data, options, kept: None }
+}
+
+impl<'a> Input<'a> {
+    /// DATA as an input that can be read again for `--append`.
+    pub fn to_append_to(session: &Session, data: &'a DataArgs) -> Result<Self> {
+        let input = input(session, data);
+        let is_stream = data.data.as_os_str() == "-" || !data.data.is_file();
+        let kept = is_stream.then(|| read_bytes(&data.data, input.options.memory)).transpose()?;
+        Ok(Input { kept, ..input })
+    }
+
+    /// The name of the input in messages.
+    pub fn source(&self) -> String {
+        if self.path.as_os_str() == "-" { "standard input".into() } else { self.path.display().to_string() }
+    }
+
+    /// How it is read.
+    pub fn options(&self) -> &ReadOptions {
+        &self.options
+    }
+
+    /// Whether it is a table of text, whose lines can be copied.
+    pub fn is_text(&self) -> Result<bool> {
+        Ok(self.frame()?.dialect().is_some())
+    }
+
+    /// All columns.
+    pub fn frame(&self) -> Result<Frame> {
+        Ok(match &self.kept {
+            Some(bytes) => read_frame_bytes(bytes.clone(), &self.source(), &self.options)?,
+            None => read_frame(self.path, &self.options)?,
+        })
+    }
+
+    /// The bytes, decompressed.
+    pub fn bytes(&self) -> Result<Vec<u8>> {
+        match &self.kept {
+            Some(bytes) => Ok(bytes.clone()),
+            None => Ok(read_bytes(self.path, self.options.memory)?),
+        }
+    }
 }
 
 /// Notes rows that were left out, and with `--verbose` the size of the table.

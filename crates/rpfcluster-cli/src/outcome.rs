@@ -59,7 +59,7 @@ impl Outcome {
         let source = data.data.display().to_string();
         let failed = |e: rpfcluster::Error| Failure::of_file(&source, e);
         let (clock, observer) = (&session.clock, &session.progress);
-        let reading = resolve::reading(data, session.memory_limit());
+        let reading = resolve::reading(&data.read, session.memory_limit());
         let similarity = clock.time("read", || read_similarity(&data.data, &reading))?;
         check_dense(session, similarity.n, params.solver)?;
         clock.book("grow", 0.0);

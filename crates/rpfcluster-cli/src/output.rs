@@ -6,9 +6,11 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the only file that prints")]
 
-use std::io::{self, BufWriter, Write};
+use std::borrow::Cow;
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rpfcluster::printable::{escaped_lines, excerpt, is_hidden};
@@ -24,7 +26,7 @@ const CELL: usize = 80;
 /// One sentence on standard error: an error, or a note or hint, for which the caller checks `--quiet`.
 pub fn message(sentence: &str) {
     // A closed standard error leaves no way to report anything.
-    let _ = writeln!(io::stderr().lock(), "rpf: {}", shown(sentence));
+    let _ = writeln!(io::stderr().lock(), "rpf: {}", in_locale(shown(sentence)));
 }
 
 /// The message of Ctrl-C, once: two threads may end the program.
@@ -37,7 +39,26 @@ pub fn interrupted() {
 
 /// Text of several lines on standard error.
 pub fn summary(text: &str) {
-    let _ = io::stderr().lock().write_all(escaped_lines(text).as_bytes());
+    let _ = io::stderr().lock().write_all(in_locale(escaped_lines(text)).as_bytes());
+}
+
+/// Our own characters beyond ASCII respelled where the locale is not UTF-8: the blocks of a bar and the ellipsis. Names
+/// and cells of the user are left as they are.
+fn in_locale<'a>(text: impl Into<Cow<'a, str>>) -> Cow<'a, str> {
+    static UTF8: LazyLock<bool> = LazyLock::new(|| is_utf8(|name| std::env::var(name).ok()));
+    let text = text.into();
+    if *UTF8 { text } else { text.replace('▇', "#").replace('…', "...").into() }
+}
+
+/// Whether the locale is UTF-8: the first of LC_ALL, LC_CTYPE and LANG that is set decides (POSIX). Windows has none of
+/// them; its consoles take Unicode.
+fn is_utf8(variable: impl Fn(&str) -> Option<String>) -> bool {
+    let set = |name: &&str| variable(name).filter(|value| !value.is_empty());
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(set);
+    match locale.map(|value| value.to_ascii_lowercase()) {
+        Some(value) => value.contains("utf-8") || value.contains("utf8"),
+        None => cfg!(windows),
+    }
 }
 
 /// A sentence as it is printed: in one line, without control characters, long strings shortened.
@@ -93,7 +114,7 @@ fn sentence(error: &clap::Error) -> String {
 
 /// Text of several lines on standard output.
 pub fn print(text: &str) -> Result {
-    to_stdout(|out| out.write_all(escaped_lines(text).as_bytes()))
+    to_stdout(|out| out.write_all(in_locale(escaped_lines(text)).as_bytes()))
 }
 
 /// One JSON object on standard output.
@@ -124,6 +145,11 @@ pub fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result
         }
         _ => Ok(()),
     }
+}
+
+/// Whether standard output is a terminal.
+pub fn is_terminal() -> bool {
+    io::stdout().is_terminal()
 }
 
 /// Whether an output path means standard output.
@@ -164,6 +190,17 @@ mod tests {
     fn columns_are_aligned() {
         let rows = vec![vec!["a".to_string(), "long".into()], vec!["bcd".into(), "1".into()]];
         assert_eq!(columns(&rows), "a    long\nbcd     1\n");
+    }
+
+    #[test]
+    fn the_first_variable_that_is_set_decides_the_locale() {
+        let locale = |set: &[(&str, &str)]| {
+            is_utf8(|name| set.iter().find(|(key, _)| *key == name).map(|(_, value)| value.to_string()))
+        };
+        assert!(locale(&[("LANG", "en_GB.UTF-8")]) && locale(&[("LC_CTYPE", "C.utf8"), ("LANG", "C")]));
+        assert!(!locale(&[("LC_ALL", "C"), ("LANG", "de_DE.UTF-8")]));
+        assert!(locale(&[("LC_ALL", ""), ("LANG", "de_DE.UTF-8")]));
+        assert_eq!(locale(&[]), cfg!(windows));
     }
 
     #[test]

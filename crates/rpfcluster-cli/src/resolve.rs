@@ -7,8 +7,9 @@ use rpfcluster::spectral::SpectralParams;
 use rpfcluster::{AffinityKind, ForestParams, RpfCluster};
 use rpfcluster_data::{Format, Missing, Prepare, ReadOptions, Standardize};
 
-use crate::args::{AutoOr, ClusterArgs, DataArgs, ForestArgs, SpectralArgs};
+use crate::args::{AutoOr, ClusterArgs, DataArgs, ForestArgs, ReadArgs, SpectralArgs};
 use crate::exit::{Failure, Result};
+use crate::output;
 
 /// The parameters of a forest.
 pub fn forest(args: &ForestArgs) -> Result<ForestParams> {
@@ -61,14 +62,15 @@ pub enum Clusters {
 
 /// The number of clusters that `-k` and `--max-k` ask for.
 pub fn clusters(args: &ClusterArgs) -> Result<Clusters> {
-    let Some(clusters) = args.clusters else {
-        // --resolution is given: the number of clusters follows from it, and this one is not used.
+    if args.clusters.is_none() && args.resolution.is_some() {
+        // The number of clusters follows from the resolution, and this one is not used.
         return Ok(Clusters::Fixed(RpfCluster::default().k));
-    };
-    let Some(k) = clusters.value() else {
+    }
+    let Some(k) = args.clusters.and_then(|k| k.value()) else {
         if args.spectral.precomputed {
             return Err(Failure::usage(
-                "-k auto needs a forest, but --precomputed grows none; give the number of clusters, such as -k 3",
+                "-k auto, the default, needs a forest, but --precomputed grows none; give the number of clusters, such \
+                 as -k 3",
             ));
         }
         return Ok(Clusters::UpTo(args.max_k.unwrap_or(MAX_K)));
@@ -156,20 +158,17 @@ pub fn matrix(forest: &ForestArgs, spectral: &SpectralArgs, k: usize) -> Result<
     Ok(params.spectral_params(params.method.unwrap_or_default()))
 }
 
-/// Refuses `--append` for input that cannot be copied: standard input and binary files.
-pub fn appendable(data: &Path) -> Result {
-    if data.as_os_str() == "-" {
-        return Err(Failure::usage(
-            "--append copies the lines of a file, but DATA is standard input; leave it out or name a file",
-        ));
+/// The format of a labels file, by the name of the output; CSV where it has no name.
+pub fn labels_format(output: Option<&Path>) -> Result<Format> {
+    let Some(path) = output.filter(|path| !output::is_standard(path)) else { return Ok(Format::Text) };
+    let extension = path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
+    match (extension.as_deref(), Format::from_path(path)) {
+        (Some("gz"), _) | (_, Some(Format::Npz | Format::Mtx)) => Err(Failure::usage(format!(
+            "--output {} does not name a supported format; use .csv, .parquet, .arrow or .npy",
+            path.display()
+        ))),
+        (_, format) => Ok(format.unwrap_or(Format::Text)),
     }
-    if Format::from_path(data).is_some_and(|format| format != Format::Text) {
-        return Err(Failure::usage(format!(
-            "--append works with text files only, but DATA is {}; leave it out to write row,cluster",
-            data.display()
-        )));
-    }
-    Ok(())
 }
 
 /// How columns are selected, scaled and checked.
@@ -183,6 +182,7 @@ pub fn prepare(args: &DataArgs) -> Prepare {
     Prepare {
         label: args.label.clone(),
         drop: args.drop.clone(),
+        drop_last: 0,
         columns: args.columns.clone(),
         standardize,
         missing: args.missing.map_or(Missing::Error, Into::into),
@@ -190,8 +190,14 @@ pub fn prepare(args: &DataArgs) -> Prepare {
 }
 
 /// How the file is read.
-pub fn reading(args: &DataArgs, memory: Option<u64>) -> ReadOptions {
-    ReadOptions { format: args.format, header: None, memory }
+pub fn reading(args: &ReadArgs, memory: Option<u64>) -> ReadOptions {
+    ReadOptions {
+        format: args.format,
+        header: args.header.and_then(Into::into),
+        delimiter: args.delimiter,
+        decimal: args.decimal,
+        memory,
+    }
 }
 
 /// A share from 0 to 1.

@@ -338,12 +338,9 @@ fn rows_with_missing_values_have_no_label() {
     assert_eq!(run.out.lines().nth(8), Some(",1,"), "{}", run.out);
     assert_eq!(dir.rpf("predict m.rpf gaps.csv --append").done().out, run.out);
     dir.put("labelled.csv", run.out);
-    let again = dir.rpf("cluster labelled.csv -k 2 --missing drop").done();
-    assert!(
-        again.err.contains("hint: column \"cluster\"") && again.err.contains("--drop cluster"),
-        "{}",
-        again.err
-    );
+    let again = dir.rpf("cluster labelled.csv -k 2 --missing drop --append").done();
+    assert!(again.err.contains("column \"cluster\" holds the labels of an earlier run"), "{}", again.err);
+    assert_eq!(again.out.as_bytes(), dir.bytes("labelled.csv"), "replaced, not a feature");
 }
 
 #[test]

@@ -124,7 +124,6 @@ fn bad_clustering_options_are_refused() {
         ("-k 2.5", "whole number"),
         ("-k auto --max-k 1", "--max-k"),
         ("-k auto --max-k 2000", "--max-k"),
-        ("-k 3 --append --confidence", "--confidence"),
         ("-k 3 --max-k 5", "--max-k"),
         ("-k 3 --affinity gauss", "top-k"),
         ("-k 3 --beta1 1.5", "0 to 1"),
@@ -154,14 +153,17 @@ fn bad_clustering_options_are_refused() {
             &[part],
         );
     }
-    dir.refuses(2, "cluster iris.csv --label species -o l.csv", &["--clusters"]);
+    dir.refuses(2, "cluster iris.csv --precomputed -o l.csv", &["-k auto, the default", "-k 3"]);
+    dir.refuses(2, "cluster iris.csv --delimiter ab", &["--delimiter", "ab", "; or |"]);
+    dir.refuses(2, "cluster iris.csv --decimal x", &["--decimal", "comma"]);
+    dir.refuses(2, "cluster iris.csv --header maybe", &["--header", "auto, yes, no"]);
     dir.refuses(
         2,
         "cluster iris.csv --label species -k 3 -o a.html --report a.html --model iris.csv",
         &["same file"],
     );
-    dir.refuses(2, "cluster - --append -k 3 -o l.csv", &["--append", "standard input"]);
-    dir.refuses(2, "cluster data.npy --append -k 3 -o l.csv", &["--append", "data.npy"]);
+    dir.refuses(2, "cluster iris.csv -k 3 -o l.csv.gz", &["--output l.csv.gz", ".parquet"]);
+    dir.refuses(2, "predict m.rpf iris.csv -o l.npz", &["--output l.npz", ".arrow"]);
     dir.refuses(2, "embed iris.csv --label 5 -d 0 -o e.csv", &["--dimensions"]);
     dir.refuses(2, "embed iris.csv --label 5 -d 2 -o e.parquet", &["e.parquet", ".npy"]);
     dir.refuses(2, "embed iris.csv --label 5 -d 2 --json", &["--output"]);

@@ -177,7 +177,7 @@ impl Entry {
 
 /// Text tables, one below the other.
 fn stacked(parts: Vec<(String, Vec<u8>)>, header: bool) -> Result<Frame> {
-    let options = ReadOptions { format: Some(Format::Text), header: Some(header), memory: None };
+    let options = ReadOptions { format: Some(Format::Text), header: Some(header), ..Default::default() };
     let mut frames = parts.into_iter().map(|(source, bytes)| read_frame_bytes(bytes, &source, &options));
     let missing = || file("data set", &std::io::Error::from(std::io::ErrorKind::NotFound));
     let first = frames.next().ok_or_else(missing)??;

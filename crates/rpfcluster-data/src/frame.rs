@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 
 use crate::error::{DataError, Place, Result, excerpt};
+use crate::read::Dialect;
 use crate::table::{Labels, Values};
 
 /// The code of a cell that is not text: a number or a missing value.
@@ -23,6 +24,8 @@ pub(crate) struct TextColumn {
     pub codes: Vec<u32>,
     /// The distinct texts.
     pub names: Vec<String>,
+    /// Whether the texts only name a type that is neither number nor text, such as a date.
+    pub is_foreign: bool,
     index: HashMap<String, u32>,
 }
 
@@ -73,6 +76,7 @@ pub struct Frame {
     pub(crate) source: String,
     pub(crate) names: Vec<String>,
     pub(crate) has_header: bool,
+    pub(crate) dialect: Option<Dialect>,
     pub(crate) n: usize,
     pub(crate) values: Values,
     pub(crate) text: Vec<Option<TextColumn>>,
@@ -94,7 +98,8 @@ impl Frame {
         }
         let n = values.len() / width;
         let lines = Lines { first: 1, gaps: Vec::new() };
-        Ok(Frame { source: source.to_string(), names, has_header, n, values, text: vec![None; width], lines })
+        let source = source.to_string();
+        Ok(Frame { source, names, has_header, dialect: None, n, values, text: vec![None; width], lines })
     }
 
     /// Names of all columns.
@@ -105,6 +110,11 @@ impl Frame {
     /// Whether the file names its columns.
     pub fn has_header(&self) -> bool {
         self.has_header
+    }
+
+    /// How the text of the file was read; `None` for other formats.
+    pub fn dialect(&self) -> Option<Dialect> {
+        self.dialect
     }
 
     /// Number of rows.
@@ -197,6 +207,34 @@ impl Frame {
             labels.codes.push(code);
         }
         (labels, gaps)
+    }
+
+    /// How many of the last columns hold the labels of an earlier run: `cluster`, perhaps followed by `confidence`. As we
+    /// write them, clusters are whole numbers from 0 in order of first appearance; a column of that name with other
+    /// contents is somebody else's.
+    pub fn earlier_labels(&self) -> usize {
+        let from_end = |back: usize| self.width().checked_sub(back);
+        let named = |column: usize, name: &str| self.has_header && self.names[column] == name;
+        let is_share = |x: f64| x.is_nan() || (0.0..=1.0).contains(&x);
+        let (clusters, many) = match (from_end(1), from_end(2)) {
+            (Some(last), _) if named(last, "cluster") => (last, 1),
+            (Some(last), Some(before))
+                if named(last, "confidence")
+                    && named(before, "cluster")
+                    && self.text[last].is_none()
+                    && (0..self.n).all(|row| is_share(self.number(row, last))) =>
+            {
+                (before, 2)
+            }
+            _ => return 0,
+        };
+        let mut next = 0.0;
+        let in_order = (0..self.n).map(|row| self.number(row, clusters)).filter(|x| !x.is_nan()).all(|x| {
+            let known = x >= 0.0 && x.fract() == 0.0 && x <= next;
+            next += f64::from(u8::from(x == next));
+            known
+        });
+        if self.text[clusters].is_none() && in_order && next > 0.0 { many } else { 0 }
     }
 
     /// An error about one cell.

@@ -13,7 +13,7 @@ const CSV: &[u8] = include_bytes!("../data/iris.csv");
 
 /// 150 flowers, 4 measurements in centimetres, 3 species; and the preparation, which changes nothing.
 pub fn iris() -> Result<(Table, Preparation)> {
-    let options = ReadOptions { format: Some(Format::Text), header: Some(true), memory: None };
+    let options = ReadOptions { format: Some(Format::Text), header: Some(true), ..Default::default() };
     let frame = read_frame_bytes(CSV.to_vec(), "iris", &options)?;
     let prepare = Prepare { label: Some("species".into()), ..Prepare::default() };
     prepare.fit(frame)

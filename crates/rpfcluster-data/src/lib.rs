@@ -29,7 +29,7 @@ pub use iris::iris;
 pub use memory::{MemoryLimit, byte_size, check_reading, memory_limit};
 pub use prepare::{Missing, Preparation, Prepare, Standardize};
 pub use read::{
-    Format, ReadOptions, RowLabels, Similarity, read_frame, read_frame_bytes, read_labels, read_labels_bytes,
-    read_similarity, read_similarity_bytes,
+    Decimal, Delimiter, Dialect, Format, ReadOptions, RowLabels, Similarity, read_bytes, read_frame,
+    read_frame_bytes, read_labels, read_labels_bytes, read_similarity, read_similarity_bytes,
 };
 pub use table::{Labels, ScaleHint, Table, Values};

@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::column_match::{Matched, Selection, match_columns};
 use crate::column_ref::{ColumnRef, resolve_all};
-use crate::error::{Result, excerpt, format};
+use crate::error::{DataError, Result, excerpt, format};
 use crate::frame::Frame;
+use crate::read::{Cell, Decimal, cell};
 use crate::table::{Labels, Table, Values};
 
 /// Which columns get mean zero and standard deviation one.
@@ -42,6 +43,8 @@ pub struct Prepare {
     pub label: Option<ColumnRef>,
     /// Columns that are not features.
     pub drop: Vec<ColumnRef>,
+    /// How many of the last columns are not features: the labels of an earlier run ([`Frame::earlier_labels`]).
+    pub drop_last: usize,
     /// The features, in this order; empty means all.
     pub columns: Vec<ColumnRef>,
     /// Which features to standardise.
@@ -86,7 +89,8 @@ impl Prepare {
         } else {
             resolve_all(&frame, &self.columns)?
         };
-        chosen.retain(|c| !dropped.contains(c) && Some(*c) != label);
+        let kept = frame.width().saturating_sub(self.drop_last);
+        chosen.retain(|c| *c < kept && !dropped.contains(c) && Some(*c) != label);
         if chosen.is_empty() {
             return Err(format(&frame.source, "no column is left to cluster on"));
         }
@@ -133,8 +137,7 @@ impl Preparation {
     pub fn apply(&self, mut frame: Frame, selection: &Selection) -> Result<(Table, Vec<String>)> {
         let Matched { label, features, unknown } = match_columns(self, &frame, selection)?;
         let unknown = unknown.into_iter().map(|c| frame.names[c].clone()).collect();
-        let fill = (self.missing == Missing::Mean).then_some(self.fill.as_slice());
-        let mut taken = take(&mut frame, &features, label, self.missing, fill)?;
+        let mut taken = take(&mut frame, &features, label, self.missing, Some(self))?;
         standardize(&mut taken.values, &self.center, &self.scale);
         Ok((taken.table(&frame, self.columns.clone()), unknown))
     }
@@ -159,30 +162,23 @@ impl Taken {
             values: self.values,
             labels: self.labels,
             rows: self.rows,
+            dialect: frame.dialect,
         }
     }
 }
 
 /// Moves the chosen columns out of the frame and removes missing cells as `missing` asks: the first one is an error,
-/// their rows are dropped, or they get `fill`, by default the mean of their column. Rows without a label are dropped or
+/// their rows are dropped, or they get the mean of their column, for new rows that of the `fitted` table. Rows without a label are dropped or
 /// refused.
 fn take(
     frame: &mut Frame,
     chosen: &[usize],
     label: Option<usize>,
     missing: Missing,
-    fill: Option<&[f64]>,
+    fitted: Option<&Preparation>,
 ) -> Result<Taken> {
-    for &column in chosen {
-        if let Some((row, text)) = frame.first_text(column) {
-            let problem = format!(
-                "holds text (\"{}\" in {}); drop it with --drop {name} or use it as labels with --label {name}",
-                excerpt(text),
-                frame.place(row),
-                name = frame.column_option(column),
-            );
-            return Err(frame.column_error(column, problem));
-        }
+    if let Some(error) = text_error(frame, chosen, fitted.is_some()) {
+        return Err(error);
     }
     let n = frame.n;
     let d = chosen.len();
@@ -191,7 +187,10 @@ fn take(
     if let Some(column) = label {
         let (found, gaps) = frame.labels(column);
         if let (Some(&row), true) = (gaps.first(), missing != Missing::Drop) {
-            let problem = "the label is missing; drop such rows with --missing drop";
+            let problem = match fitted {
+                Some(_) => "the label is missing; leave out --label or such rows",
+                None => "the label is missing; drop such rows with --missing drop",
+            };
             return Err(frame.cell_error(row, column, problem));
         }
         gaps.into_iter().for_each(|row| keep[row] = false);
@@ -212,16 +211,24 @@ fn take(
         }
         match missing {
             Missing::Error => {
-                let problem = "the value is missing; drop such rows with --missing drop \
-                               or use the column's mean with --missing mean";
+                let problem = match fitted {
+                    Some(_) => {
+                        "the value is missing; leave out such rows, or fit the model with --missing drop or \
+                         --missing mean"
+                    }
+                    None => {
+                        "the value is missing; drop such rows with --missing drop or use the column's mean with \
+                         --missing mean"
+                    }
+                };
                 return Err(frame.cell_error(row, chosen[column], problem));
             }
             Missing::Drop => keep[row] = false,
             Missing::Mean => holes.push(i),
         }
     }
-    let fill = match (missing, fill) {
-        (Missing::Mean, Some(fill)) => fill.to_vec(),
+    let fill = match (missing, fitted) {
+        (Missing::Mean, Some(fitted)) => fitted.fill.clone(),
         (Missing::Mean, None) => means_of_present(&values, d),
         _ => Vec::new(),
     };
@@ -246,6 +253,58 @@ fn take(
     // Codes follow first appearance, which changes with the rows.
     let labels = labels.map(|l| Labels::from_names(rows.iter().map(|i| l.name(*i))));
     Ok(Taken { n: kept, values, labels, rows: Some(rows.into_iter().map(|i| i + 1).collect()), fill })
+}
+
+/// The error that names every feature that holds text, and the options that help.
+fn text_error(frame: &Frame, chosen: &[usize], is_fitted: bool) -> Option<DataError> {
+    /// Columns named in full; a table of a thousand text columns gets a short message.
+    const SHOWN: usize = 12;
+    let found: Vec<(usize, usize, &str)> =
+        chosen.iter().filter_map(|&c| frame.first_text(c).map(|(row, text)| (c, row, text))).collect();
+    let &(first, row, text) = found.first()?;
+    let options: Vec<String> = found.iter().map(|(c, ..)| frame.column_option(*c)).collect();
+    let comma = |text: &str| matches!(cell(text.as_bytes(), Decimal::Comma), Cell::Number(_));
+    let remedy = if found.iter().all(|(.., text)| comma(text)) {
+        "read commas as decimal points with --decimal ,".to_string()
+    } else {
+        String::new()
+    };
+    let example = format!("\"{}\" in {}", excerpt(text), frame.place(row));
+    if is_fitted && remedy.is_empty() {
+        let problem = format!("holds text ({example}), but the model was fitted on numbers");
+        return Some(frame.column_error(first, problem));
+    }
+    if let [option] = options.as_slice() {
+        let remedy =
+            if remedy.is_empty() { format!("use it as labels with --label {option}") } else { remedy };
+        let problem = format!("holds text ({example}); drop it with --drop {option} or {remedy}");
+        return Some(frame.column_error(first, problem));
+    }
+    let or = if remedy.is_empty() { String::new() } else { format!(" or {remedy}") };
+    let titles: Vec<String> = found.iter().take(SHOWN).map(|(c, ..)| frame.column_title(*c)).collect();
+    let more = if found.len() > SHOWN { format!(" and {} more", found.len() - SHOWN) } else { String::new() };
+    let problem = format!(
+        "{} columns hold text: {}{more} ({example}); drop them with --drop {}{or}",
+        found.len(),
+        titles.join(", "),
+        ranges(&found.iter().map(|(c, ..)| *c).collect::<Vec<_>>(), &options, SHOWN),
+    );
+    Some(format(&frame.source, problem))
+}
+
+/// Columns as the value of an option: names, or, where they are many, ranges of numbers.
+fn ranges(columns: &[usize], names: &[String], shown: usize) -> String {
+    if columns.len() <= shown {
+        return names.join(",");
+    }
+    let mut sorted = columns.to_vec();
+    sorted.sort_unstable();
+    let runs = sorted.chunk_by(|a, b| a + 1 == *b).map(|run| match run {
+        [one] => (one + 1).to_string(),
+        [first, .., last] => format!("{}-{}", first + 1, last + 1),
+        [] => String::new(),
+    });
+    runs.collect::<Vec<_>>().join(",")
 }
 
 fn means_of_present(values: &Values, d: usize) -> Vec<f64> {

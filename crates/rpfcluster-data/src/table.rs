@@ -2,6 +2,8 @@
 //! holds the numbers in single or double precision, [`Labels`] the coded labels; [`ScaleHint`] names columns of very
 //! different scale.
 
+use crate::read::Dialect;
+
 /// The numbers of a table, row by row, in single precision where the file has no more.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
@@ -167,6 +169,8 @@ pub struct Table {
     pub labels: Option<Labels>,
     /// The 1-based row of the file for every row; `None` when all rows are kept.
     pub rows: Option<Vec<usize>>,
+    /// How the text of the file was read; `None` for other formats.
+    pub dialect: Option<Dialect>,
 }
 
 impl Table {

@@ -171,11 +171,61 @@ fn labels_round_trip() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("labels.csv");
     let rows = [2, 3, 5];
-    write::to_file(&path, |out| write::labels_csv(out, Some(&rows), &[0, 1, 0], Some(&[1.0, 0.5, 0.75])))
-        .unwrap();
+    let labels = |format: Format| {
+        let integers = |cells: &[i64]| write::Cells::Integers(cells.iter().copied().map(Some).collect());
+        let columns = [
+            write::Column { name: "row".into(), cells: integers(&[2, 3, 5]) },
+            write::Column { name: "cluster".into(), cells: integers(&[0, 1, 0]) },
+            write::Column { name: "confidence".into(), cells: write::Cells::Doubles(vec![1.0, 0.5, 0.75]) },
+        ];
+        write::to_file(&path, |out| write::table(out, format, &columns)).unwrap();
+    };
+    labels(Format::Text);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "row,cluster,confidence\n2,0,1\n3,1,0.5\n5,0,0.75\n");
     let read = read_labels(&path, None, &ReadOptions::default()).unwrap();
     assert_eq!((read.rows, read.labels.codes), (Some(rows.to_vec()), vec![0, 1, 0]));
+}
+
+#[cfg(all(feature = "arrow", feature = "parquet"))]
+#[test]
+fn a_copied_table_keeps_names_types_gaps_and_text() {
+    let text = "id,x,name,year\n1,0.1,\"a, b\",2019\n2,,c,\n3,-2.5,,2021\n";
+    let frame = read_frame_bytes(text.as_bytes().to_vec(), "t.csv", &options(Format::Text)).unwrap();
+    let columns = frame.columns(1).unwrap();
+    assert_eq!(columns.len(), 3);
+    let columns = frame.columns(0).unwrap();
+    assert!(matches!(columns[3].cells, write::Cells::Integers(_)));
+    for format in [Format::Text, Format::Parquet, Format::Arrow] {
+        let mut out = Vec::new();
+        write::table(&mut out, format, &columns).unwrap();
+        let again = read_frame_bytes(out, "copy", &options(format)).unwrap();
+        assert_eq!(format!("{:?}", again.columns(0).unwrap()), format!("{columns:?}"), "{format:?}");
+    }
+    let mut out = Vec::new();
+    let refused = write::table(&mut out, Format::Npy, &columns).unwrap_err().to_string();
+    assert!(refused.contains("\"name\" holds text"), "{refused}");
+    write::table(&mut out, Format::Npy, &columns[..2]).unwrap();
+    let again = read_frame_bytes(out, "copy", &options(Format::Npy)).unwrap();
+    assert_eq!((again.n(), again.width(), again.number(2, 1)), (3, 2, -2.5));
+    assert!(again.number(1, 1).is_nan());
+    let large = read_frame_bytes(b"id,x\n9007199254740993,1.5\n".to_vec(), "t.csv", &options(Format::Text));
+    let refused = large.unwrap().columns(0).unwrap_err().to_string();
+    assert!(refused.contains("column 1 \"id\" holds whole numbers of 2^53 and more"), "{refused}");
+}
+
+#[test]
+fn labels_of_an_earlier_run_are_recognised_by_their_form() {
+    let earlier = |text: &str| {
+        read_frame_bytes(text.as_bytes().to_vec(), "t", &options(Format::Text)).unwrap().earlier_labels()
+    };
+    assert_eq!(earlier("x,cluster\n1,0\n2,1\n3,0\n4,2\n"), 1);
+    assert_eq!(earlier("x,cluster\n1,\n2,0\n3,1\n"), 1, "a row that was left out");
+    assert_eq!(earlier("x,cluster,confidence\n1,0,0.5\n2,1,1\n"), 2);
+    assert_eq!(earlier("x,cluster\n1,1\n2,0\n"), 0, "not in order of first appearance");
+    assert_eq!(earlier("x,cluster\n1,0\n2,2\n"), 0, "a cluster is skipped");
+    assert_eq!(earlier("x,cluster\n1,0.5\n2,1\n"), 0);
+    assert_eq!(earlier("cluster,x\n0,1\n1,2\n"), 0, "not the last column");
+    assert_eq!(earlier("x,cluster,confidence\n1,0,7\n2,1,1\n"), 0);
 }
 
 #[test]
@@ -197,28 +247,26 @@ fn failed_write_leaves_the_old_file() {
 
 #[test]
 fn appended_column_keeps_the_rest_of_the_file() {
-    let folder = tempfile::tempdir().unwrap();
-    let append = |text: &str| {
-        let path = folder.path().join("in.csv");
-        std::fs::write(&path, text).unwrap();
+    let append = |text: &str, replaced: usize| {
         let mut out = Vec::new();
         let value = |row: usize| (row != 1).then(|| (row * 10).to_string());
-        write::append_column(&mut out, &path, None, "cluster", value).unwrap();
+        let added = [write::AddedColumn { name: "cluster", cell: Box::new(value) }];
+        let options = ReadOptions::default();
+        write::append_columns(&mut out, text.into(), "in.csv", &options, replaced, &added).unwrap();
         String::from_utf8(out).unwrap()
     };
-    assert_eq!(append("a,b\r\n1,2\r\n\r\n3,4\r\n5,6"), "a,b,cluster\r\n1,2,0\r\n3,4,\r\n5,6,20\n");
-    assert_eq!(append("1 2\n3 4\n5 6\n"), "1 2 0\n3 4 NA\n5 6 20\n");
-    assert_eq!(append("n,x\n\"a\nb\",1\nc,2\n"), "n,x,cluster\n\"a\nb\",1,0\nc,2,\n");
-    let path = folder.path().join("in.csv");
+    assert_eq!(append("a,b\r\n1,2\r\n\r\n3,4\r\n5,6", 0), "a,b,cluster\r\n1,2,0\r\n3,4,\r\n5,6,20\n");
+    assert_eq!(append("1 2\n3 4\n5 6\n", 0), "1 2 0\n3 4 NA\n5 6 20\n");
+    assert_eq!(append("n,x\n\"a\nb\",1\nc,2\n", 0), "n,x,cluster\n\"a\nb\",1,0\nc,2,\n");
+    assert_eq!(append("n|x\n\"a\n|b\"|1,5\nc|2\n", 0), "n|x|cluster\n\"a\n|b\"|1,5|0\nc|2|\n");
+    assert_eq!(append("a;cluster;confidence\n1;0;0.5\n2;;\n", 2), "a;cluster\n1;0\n2;\n");
+    assert_eq!(append("x cluster \n1 0\n2  1 \n", 1), "x cluster\n1 0\n2  NA\n");
+    let (added, options) = ([], ReadOptions::default());
     let full =
-        write::append_column(&mut Cursor::new([0u8; 4]), &path, None, "cluster", |_| None).unwrap_err();
-    assert_eq!(full.kind(), ErrorKind::WriteZero, "the error is that of the output");
-    let large =
-        write::append_column(&mut Vec::<u8>::new(), &path, Some(10), "cluster", |_| None).unwrap_err();
-    assert!(large.to_string().contains("--memory-limit allows 10 bytes"), "{large}");
-    let none = folder.path().join("none.csv");
-    let failed = write::append_column(&mut Vec::<u8>::new(), none, None, "cluster", |_| None);
-    assert!(failed.unwrap_err().to_string().ends_with("none.csv: no such file"), "the input is named");
+        write::append_columns(&mut Cursor::new([0u8; 4]), "a,b\n1,2\n".into(), "t", &options, 0, &added);
+    assert_eq!(full.unwrap_err().kind(), ErrorKind::WriteZero, "the error is that of the output");
+    let empty = write::append_columns(&mut Vec::<u8>::new(), Vec::new(), "none.csv", &options, 0, &added);
+    assert!(empty.unwrap_err().to_string().contains("none.csv: the file is empty"), "the input is named");
 }
 
 /// Parquet and Arrow as pyarrow writes them; fixtures/columnar.py made the files.

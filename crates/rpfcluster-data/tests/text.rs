@@ -9,7 +9,8 @@ use rpfcluster_data::{
     Table, Values, read_frame, read_frame_bytes, read_labels_bytes,
 };
 
-const TEXT: ReadOptions = ReadOptions { format: Some(Format::Text), header: None, memory: None };
+const TEXT: ReadOptions =
+    ReadOptions { format: Some(Format::Text), header: None, delimiter: None, decimal: None, memory: None };
 
 fn frame(text: &str) -> Frame {
     read_frame_bytes(text.as_bytes().to_vec(), "t.csv", &TEXT).unwrap()
@@ -43,6 +44,13 @@ fn every_layout_gives_the_same_numbers() {
         "1.,.28,3\r\n4,-5,6e3",
         "1.\t.28\t3\n4\t-5\t6e3\n",
         "1.;.28;3\n4;-5;6e3\n\n",
+        "1.|.28|3\n4|-5|6e3\n",
+        "1;,28;3\n4;-5;6e3\n",
+        "a;b;c\n1;0,28;3,0\n4;-5;6.000\n",
+        "a|b|c\n1,0|0,28|3\n4|-5|6.000,0\n",
+        "1,0 0,28 3,0\n4,0 -5,0 6e3\n",
+        "\"1,0\",\"0,28\",\"3,0\"\n\"4,0\",\"-5,0\",\"6e3\"\n",
+        "2019,2020,2021\n1.,.28,3\n4,-5,6e3\n",
         "  1.   .28  3 \n  4 -5\t6e3   \n",
         " 1. , .28,3\n4,  -5,6e3\n",
         "\u{feff}1.,.28,3\n4,-5,6e3\n",
@@ -72,6 +80,42 @@ fn header_is_detected_or_given() {
     let told = ReadOptions { header: Some(true), ..TEXT };
     let f = read_frame_bytes(b"0,1,2\n5,6,7\n".to_vec(), "t", &told).unwrap();
     assert_eq!((f.names().to_vec(), f.n()), (["0", "1", "2"].map(String::from).to_vec(), 1));
+}
+
+#[test]
+fn delimiter_decimal_and_header_can_be_given() {
+    let read = |text: &str, options: ReadOptions| {
+        let frame = read_frame_bytes(text.as_bytes().to_vec(), "t.csv", &options).unwrap();
+        let dialect = frame.dialect().unwrap().to_string();
+        (frame.n(), frame.width(), frame.number(0, frame.width() - 1), dialect)
+    };
+    let colon = ReadOptions { delimiter: Some(":".parse().unwrap()), ..TEXT };
+    assert_eq!(read("1:2\n3:4\n", colon), (2, 2, 2.0, "cells separated by \":\", no line of names".into()));
+    let comma = ReadOptions { decimal: Some(",".parse().unwrap()), ..TEXT };
+    let said = "cells separated by \";\", decimal comma, names in the first line";
+    assert_eq!(read("a;b\n1;1,234\n", comma), (1, 2, 1.234, said.into()));
+    let none = ReadOptions { header: Some(false), ..TEXT };
+    assert_eq!(read("2019,2020\n1,2\n", none).0, 2);
+    for wrong in ["", "ab", "a", "1", ".", "\"", "-"] {
+        let message = wrong.parse::<rpfcluster_data::Delimiter>().unwrap_err().to_string();
+        assert!(message.contains("use a character such as ;"), "{message}");
+    }
+    assert!("x".parse::<rpfcluster_data::Decimal>().unwrap_err().to_string().contains("comma"));
+}
+
+#[test]
+fn every_text_column_is_named_at_once() {
+    let error = |text: &str| Prepare::default().fit(frame(text)).unwrap_err().to_string();
+    assert_eq!(
+        error("x,colour,y,site\n1,red,2,a\n3,blue,4,b\n"),
+        "t.csv: 2 columns hold text: 2 \"colour\", 4 \"site\" (\"red\" in row 1 (line 2)); drop them with --drop \
+         colour,site"
+    );
+    let wide: Vec<String> = (0..20).map(|i| if i == 5 { "1".into() } else { format!("t{i}") }).collect();
+    let message = error(&format!("{0}\n{0}\n", wide.join(",")));
+    assert!(message.contains("19 columns hold text") && message.ends_with("--drop 1-5,7-20"), "{message}");
+    let message = error("a;b\n1,234;5\n6,789;7\n");
+    assert!(message.contains("or read commas as decimal points with --decimal ,"), "{message}");
 }
 
 #[test]

@@ -3,47 +3,51 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use rpfcluster_data::{ColumnRef, Format};
+use rpfcluster_data::ColumnRef;
 
-use super::shared::{DataArgs, ForestArgs, RunArgs, SpectralArgs, column, format};
+use super::shared::{DataArgs, ForestArgs, ReadArgs, RunArgs, SpectralArgs, column};
 use super::values::{AutoOr, MethodArg, QualityArg, count};
 
 /// `rpf cluster`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Output: CSV with the header row,cluster. Rows are numbered from 1 as in DATA,
-clusters from 0 in order of first appearance. A summary goes to standard error.
+Output: CSV with the header row,cluster; .parquet and .arrow hold the same columns,
+.npy one cluster for each row of DATA (-1 for a row left out). Rows are numbered
+from 1 as in DATA, clusters from 0 in order of first appearance. A summary goes to
+standard error. Without --output a terminal shows the first rows only; -o - prints all.
 
 Examples:
+  rpf cluster data.csv -o labels.csv
   rpf cluster data.csv -k 3 -o labels.csv
-  rpf cluster data.csv -k auto --max-k 20 --confidence -o labels.csv
+  rpf cluster data.csv --max-k 20 --confidence -o labels.csv
+  rpf cluster german.csv --delimiter ';' --decimal , --header yes -o labels.csv
   rpf cluster iris.csv -k 3 --label species --report iris.html -o labels.csv
-  rpf cluster data.parquet -k 8 --standardize all --append -o clustered.csv
+  rpf cluster data.parquet -k 8 --standardize all --append -o clustered.parquet
   rpf cluster data.csv -k 3 --affinity paper --beta1 0.2 --beta2 0.5 --json
   rpf cluster data.csv -k 3 --model model.rpf -o labels.csv    for rpf predict
   rpf cluster similarity.npz -k 4 --precomputed -o labels.csv
   rpf cluster data.csv --method leiden --resolution 0.5 -o labels.csv")]
 pub struct ClusterArgs {
-    /// Number of clusters; auto chooses it by prediction strength, separation and the eigengap; left out with
-    /// --resolution
-    #[arg(long, short = 'k', value_name = "K|auto", required_unless_present = "resolution")]
+    /// Number of clusters; auto chooses it by prediction strength, separation and the eigengap [default: auto; with
+    /// --resolution it follows from that]
+    #[arg(long, short = 'k', value_name = "K|auto")]
     pub clusters: Option<AutoOr<usize>>,
 
     /// Largest number of clusters that -k auto considers [default: 10]
     #[arg(long, value_name = "K", value_parser = count, conflicts_with = "resolution")]
     pub max_k: Option<usize>,
 
-    /// File for the labels [default: standard output]
+    /// File for the labels: .csv, .parquet, .arrow or .npy [default: CSV on standard output]
     #[arg(long, short, value_name = "LABELS")]
     pub output: Option<PathBuf>,
 
-    /// Write the lines of DATA, a text file, with a column `cluster` added, instead of row,cluster
+    /// Write DATA with a column `cluster` added, instead of row and cluster; replaces the one of an earlier run
     #[arg(long)]
     pub append: bool,
 
     /// Add a column `confidence`, 0 to 1: the share of the rows in a row's leaves that belong to its cluster, shrunk
     /// towards 1/K where the verdict is low
-    #[arg(long, conflicts_with = "append")]
+    #[arg(long)]
     pub confidence: bool,
 
     /// Save the clustering for rpf predict
@@ -94,7 +98,7 @@ the model was fitted on keep their labels.
 
 Examples:
   rpf predict model.rpf new.csv -o labels.csv
-  rpf predict model.rpf new.csv --append -o clustered.csv
+  rpf predict model.rpf new.csv --append --confidence -o clustered.csv
   rpf predict model.rpf new.npy --drop 1 -o labels.csv   an id in the first column
   rpf predict model.rpf test.csv --label class --json")]
 pub struct PredictArgs {
@@ -106,13 +110,18 @@ pub struct PredictArgs {
     #[arg(value_name = "DATA")]
     pub data: PathBuf,
 
-    /// File for the labels [default: standard output]
+    /// File for the labels: .csv, .parquet, .arrow or .npy [default: CSV on standard output]
     #[arg(long, short, value_name = "LABELS")]
     pub output: Option<PathBuf>,
 
-    /// Write the lines of DATA, a text file, with a column `cluster` added, instead of row,cluster
+    /// Write DATA with a column `cluster` added, instead of row and cluster; replaces the one of an earlier run
     #[arg(long)]
     pub append: bool,
+
+    /// Add a column `confidence`, 0 to 1: the share of the fitted rows in a row's leaves that belong to its cluster, shrunk
+    /// towards 1/K where the verdict is low
+    #[arg(long)]
+    pub confidence: bool,
 
     /// Print the result as one JSON object; labels are written to --output only
     #[arg(long)]
@@ -130,9 +139,8 @@ pub struct PredictArgs {
     #[arg(long, value_name = "COLS", value_delimiter = ',', value_parser = column)]
     pub columns: Vec<ColumnRef>,
 
-    /// Format of DATA, if its extension does not tell
-    #[arg(long, value_name = "FORMAT", value_parser = format)]
-    pub format: Option<Format>,
+    #[command(flatten)]
+    pub read: ReadArgs,
 
     #[command(flatten)]
     pub run: RunArgs,

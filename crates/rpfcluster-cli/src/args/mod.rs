@@ -15,13 +15,17 @@ use clap::{Parser, Subcommand};
 pub use clustering::{ClusterArgs, EmbedArgs, PredictArgs};
 pub use experiments::{CompareArgs, ReproduceArgs, SweepArgs};
 pub use plotting::{KindArg, PlotArgs, ScoreArg};
-pub use shared::{DataArgs, ForestArgs, RunArgs, SpectralArgs};
+pub use shared::{DataArgs, ForestArgs, ReadArgs, RunArgs, SpectralArgs};
 pub use values::{AutoOr, GridArg, MethodArg, RivalArg};
-pub use verbs::{CompletionsArgs, DemoArgs, InspectArgs, KernelArgs, NeighborsArgs, ScoreArgs};
+pub use verbs::{CompletionsArgs, DemoArgs, InspectArgs, KernelArgs, ManArgs, NeighborsArgs, ScoreArgs};
+
+/// The version and, where it is known, the commit it was built from.
+pub const VERSION: &str = env!("RPF_VERSION");
 
 const EXAMPLES: &str = "\
 Examples:
   rpf demo                                      try it on the Iris data
+  rpf cluster data.csv -o labels.csv            find clusters and their number
   rpf cluster data.csv -k 3 -o labels.csv       find three clusters
   rpf cluster data.csv -k 3 --report page.html  and write a report page
   rpf predict model.rpf new.csv                 label new rows
@@ -35,8 +39,8 @@ Exit status: 0 success, 1 error in the data or a file, 2 error in the command li
 
 /// Random projection forests, the similarity kernel they learn, and clustering built on it.
 #[derive(Debug, Parser)]
-#[command(name = "rpf", version, about, after_help = EXAMPLES, max_term_width = 100)]
-#[command(arg_required_else_help = true, subcommand_required = true, disable_help_subcommand = true)]
+#[command(name = "rpf", version = VERSION, about, after_help = EXAMPLES, max_term_width = 100)]
+#[command(arg_required_else_help = true, subcommand_required = true)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -72,4 +76,6 @@ pub enum Verb {
     Inspect(InspectArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
+    /// Write the manual pages of all commands
+    Man(ManArgs),
 }

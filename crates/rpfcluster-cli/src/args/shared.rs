@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use rpfcluster_data::{ColumnRef, Format};
+use rpfcluster_data::{ColumnRef, Decimal, Delimiter, Format};
 
 use super::values::{
-    AffinityArg, AutoOr, ByteSize, ComponentsArg, DiagonalArg, DirectionArg, DuplicatesArg, MissingArg,
-    SolverArg, SplitArg, count, seed,
+    AffinityArg, AutoOr, ByteSize, ComponentsArg, DiagonalArg, DirectionArg, DuplicatesArg, HeaderArg,
+    MissingArg, SolverArg, SplitArg, count, seed,
 };
 
 /// A column by name or number.
@@ -18,6 +18,38 @@ pub fn column(text: &str) -> Result<ColumnRef, String> {
 /// A format by its name.
 pub fn format(text: &str) -> Result<Format, String> {
     text.parse::<Format>().map_err(|e| e.to_string())
+}
+
+/// A delimiter by its character or name.
+pub fn delimiter(text: &str) -> Result<Delimiter, String> {
+    text.parse::<Delimiter>().map_err(|e| e.to_string())
+}
+
+/// A decimal character.
+pub fn decimal(text: &str) -> Result<Decimal, String> {
+    text.parse::<Decimal>().map_err(|e| e.to_string())
+}
+
+/// How the bytes of DATA are read.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Data options")]
+pub struct ReadArgs {
+    /// Format of DATA, if its extension does not tell
+    #[arg(long, value_name = "FORMAT", value_parser = format)]
+    pub format: Option<Format>,
+
+    /// Text files: what separates two cells, a character such as ; or |, or comma, tab, blanks [default: found by
+    /// looking at the first lines]
+    #[arg(long, value_name = "C", value_parser = delimiter)]
+    pub delimiter: Option<Delimiter>,
+
+    /// Text files: the decimal character, . or , [default: found by looking]
+    #[arg(long, value_name = "C", value_parser = decimal)]
+    pub decimal: Option<Decimal>,
+
+    /// Text files: whether the first line names the columns [default: auto]
+    #[arg(long, value_name = "WHEN", value_enum)]
+    pub header: Option<HeaderArg>,
 }
 
 /// Which columns of a file are used, and how.
@@ -48,9 +80,8 @@ pub struct DataArgs {
     #[arg(long, value_name = "HOW", value_enum)]
     pub missing: Option<MissingArg>,
 
-    /// Format of DATA, if its extension does not tell
-    #[arg(long, value_name = "FORMAT", value_parser = format)]
-    pub format: Option<Format>,
+    #[command(flatten)]
+    pub read: ReadArgs,
 }
 
 /// How the forest is grown.

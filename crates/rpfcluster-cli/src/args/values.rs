@@ -64,6 +64,27 @@ impl From<DuplicatesArg> for Duplicates {
     }
 }
 
+/// Whether the first line of a text file names the columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum HeaderArg {
+    /// Found by looking: text above numbers, or years in equal steps
+    Auto,
+    /// It does
+    Yes,
+    /// It does not
+    No,
+}
+
+impl From<HeaderArg> for Option<bool> {
+    fn from(header: HeaderArg) -> Self {
+        match header {
+            HeaderArg::Auto => None,
+            HeaderArg::Yes => Some(true),
+            HeaderArg::No => Some(false),
+        }
+    }
+}
+
 /// How missing values are treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum MissingArg {

@@ -1,4 +1,4 @@
-//! Options of demo, kernel, neighbors, score, inspect and completions, with their help texts and examples.
+//! Options of demo, kernel, neighbors, score, inspect, completions and man, with their help texts and examples.
 
 use std::path::PathBuf;
 
@@ -34,7 +34,7 @@ Examples:
   rpf kernel data.csv -o s.npz               for scipy.sparse.load_npz
   rpf kernel data.csv -o s.npz --min 0.1     only similarities from 0.1
   rpf kernel data.csv -o s.mtx --top 10      the ten most similar rows of each row
-  rpf kernel data.csv --label class -o s.npy dense, for numpy.load
+  rpf kernel data.csv --label class -o s.npy  dense, for numpy.load
   zcat data.gz | rpf kernel - -o s.parquet --model forest.rpf")]
 pub struct KernelArgs {
     /// File to write: .npz (SciPy CSR), .mtx (Matrix Market), .npy (dense) or .parquet (columns i, j from 0, and s)
@@ -176,4 +176,16 @@ pub struct CompletionsArgs {
     /// The shell
     #[arg(value_name = "SHELL", value_enum)]
     pub shell: Shell,
+}
+
+/// `rpf man`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  rpf man ~/.local/share/man/man1
+  rpf man man1")]
+pub struct ManArgs {
+    /// Folder for the pages, created if necessary
+    #[arg(value_name = "DIR")]
+    pub out: PathBuf,
 }

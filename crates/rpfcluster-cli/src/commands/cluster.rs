@@ -2,9 +2,10 @@
 
 use crate::args::ClusterArgs;
 use crate::exit::{Failure, Result};
-use crate::files::labels::{COLUMN, LabelsFile};
+use crate::files::labels::LabelsFile;
 use crate::files::model::{self, Meta};
 use crate::files::report;
+use crate::load::Input;
 use crate::outcome::Outcome;
 use crate::resolve::Clusters;
 use crate::session::Session;
@@ -15,9 +16,7 @@ use crate::{load, output, output_paths, resolve, summary};
 pub fn run(args: &ClusterArgs) -> Result {
     let session = Session::new(&args.run);
     let wanted = resolve::clusters(args)?;
-    if args.append {
-        resolve::appendable(&args.data.data)?;
-    }
+    resolve::labels_format(args.output.as_deref())?;
     output_paths::check(
         &[("DATA", Some(&args.data.data)), ("--config", args.run.config.as_deref())],
         &[
@@ -27,13 +26,17 @@ pub fn run(args: &ClusterArgs) -> Result {
         ],
     )?;
     session.on_threads(|| {
+        let input = match args.append {
+            true => Input::to_append_to(&session, &args.data)?,
+            false => load::input(&session, &args.data),
+        };
         let outcome = if args.spectral.precomputed {
             matrix(&session, args, &wanted)?
         } else {
-            rows(&session, args, &wanted)?
+            rows(&session, args, &input, &wanted)?
         };
         let mut transaction = Transaction::default();
-        stage(&mut transaction, &session, args, &outcome)?;
+        stage(&mut transaction, &session, args, &input, &outcome)?;
         let reader = match args.report {
             Some(_) => summary::Reader::TerminalWithReport,
             None => summary::Reader::Terminal,
@@ -67,16 +70,10 @@ fn described(session: &Session, args: &ClusterArgs, outcome: &Outcome) -> Result
     Ok(text)
 }
 
-fn rows(session: &Session, args: &ClusterArgs, wanted: &Clusters) -> Result<Outcome> {
+fn rows(session: &Session, args: &ClusterArgs, input: &Input<'_>, wanted: &Clusters) -> Result<Outcome> {
     let params = resolve::pipeline_with_open_trees(&args.forest, &args.spectral, wanted)?;
     let params = resolve::with_method(params, args)?;
-    let (table, preparation) = load::table_without_hint(session, &args.data)?;
-    if table.columns.iter().any(|name| name == COLUMN) {
-        session.note(&format!(
-            "hint: column \"{COLUMN}\" is used as a feature but may hold the labels of an earlier run; \
-             --drop {COLUMN} leaves it out"
-        ));
-    }
+    let (table, preparation) = load::table_without_hint(session, &args.data, input)?;
     Outcome::of_rows(session, table, preparation, &params)
 }
 
@@ -104,6 +101,7 @@ fn stage<'a>(
     transaction: &mut Transaction<'a>,
     session: &Session,
     args: &'a ClusterArgs,
+    input: &'a Input<'a>,
     outcome: &'a Outcome,
 ) -> Result {
     if let (Some(path), Some(prepared), Some(fitted)) =
@@ -123,8 +121,7 @@ fn stage<'a>(
     }
     LabelsFile {
         target: args.output.as_deref(),
-        append_to: args.append.then_some(args.data.data.as_path()),
-        memory: session.memory_limit(),
+        append_to: args.append.then_some(input),
         rows: outcome.table().and_then(|table| table.rows.as_deref()),
         labels: outcome.clustering.labels(),
         confidence: if args.confidence { outcome.confidence(session)? } else { None },

@@ -7,6 +7,7 @@ mod demo;
 mod embed;
 mod inspect;
 mod kernel;
+mod man;
 mod neighbors;
 mod plot;
 mod predict;
@@ -33,5 +34,6 @@ pub fn run(cli: Cli) -> Result {
         Verb::Plot(args) => plot::run(&args),
         Verb::Inspect(args) => inspect::run(&args),
         Verb::Completions(args) => completions::run(&args),
+        Verb::Man(args) => man::run(&args),
     }
 }

@@ -57,7 +57,7 @@ fn among(session: &Session, args: &NeighborsArgs, wanted: usize) -> Result {
 fn against(session: &Session, args: &NeighborsArgs, path: &std::path::Path, wanted: usize) -> Result {
     let model = session.clock.time("model", || model::load(path, session.memory_limit()))?;
     let meta = model.columns(path)?;
-    let table = load::table_like(session, &args.data, &meta.preparation)?;
+    let table = load::table_like(session, &args.data, &load::input(session, &args.data), &meta.preparation)?;
     check_count(wanted, model.forest().n(), &path.display().to_string())?;
     check_memory(session, table.n, wanted)?;
     let codes = library::route(session, model.forest(), &table)?;

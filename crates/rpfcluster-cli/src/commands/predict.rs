@@ -9,6 +9,7 @@ use crate::args::{DataArgs, PredictArgs};
 use crate::exit::Result;
 use crate::files::labels::LabelsFile;
 use crate::files::model;
+use crate::load::Input;
 use crate::session::{ProblemSize, Session};
 use crate::transaction::Transaction;
 use crate::{library, load, output, output_paths, resolve, summary};
@@ -16,9 +17,7 @@ use crate::{library, load, output, output_paths, resolve, summary};
 /// Loads the model, reads the rows, predicts and writes labels.
 pub fn run(args: &PredictArgs) -> Result {
     let session = Session::new(&args.run);
-    if args.append {
-        resolve::appendable(&args.data)?;
-    }
+    resolve::labels_format(args.output.as_deref())?;
     output_paths::check(
         &[("MODEL", Some(&args.model)), ("DATA", Some(&args.data)), ("--config", args.run.config.as_deref())],
         &[(output_paths::OUTPUT, args.output.as_deref())],
@@ -31,20 +30,28 @@ pub fn run(args: &PredictArgs) -> Result {
             label: args.label.clone(),
             drop: args.drop.clone(),
             columns: args.columns.clone(),
-            format: args.format,
+            read: args.read.clone(),
             ..DataArgs::default()
         };
-        let table = load::table_like(&session, &data, &meta.preparation)?;
-        let labels = library::predict(&session, &fitted, &table)?;
+        let input = match args.append {
+            true => Input::to_append_to(&session, &data)?,
+            false => load::input(&session, &data),
+        };
+        let table = load::table_like(&session, &data, &input, &meta.preparation)?;
+        let (labels, confidence) = if args.confidence {
+            let (labels, confidence) = library::predict_with_confidence(&session, &fitted, &table)?;
+            (labels, Some(confidence))
+        } else {
+            (library::predict(&session, &fitted, &table)?, None)
+        };
         let hints: Vec<String> = far_hint(&table, &library::far_rows(&fitted, &table)?).into_iter().collect();
         hints.iter().for_each(|sentence| session.note(sentence));
         let file = LabelsFile {
             target: args.output.as_deref(),
-            append_to: args.append.then_some(args.data.as_path()),
-            memory: session.memory_limit(),
+            append_to: args.append.then_some(&input),
             rows: table.rows.as_deref(),
             labels: &labels,
-            confidence: None,
+            confidence: confidence.as_deref(),
         };
         let to_file = args.output.as_ref().filter(|path| !output::is_standard(path));
         let mut transaction = Transaction::default();

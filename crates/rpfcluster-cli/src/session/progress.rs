@@ -61,6 +61,7 @@ pub struct Progress {
 struct Running {
     bar: Option<ProgressBar>,
     total: u64,
+    done: u64,
     since: Instant,
 }
 
@@ -76,40 +77,50 @@ impl Observer for Progress {
     fn begin(&self, stage: Stage, total: u64) {
         STAGES.fetch_add(1, Ordering::SeqCst);
         let bar = self.bars.then(|| {
-            let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
-            if let Ok(style) = ProgressStyle::with_template("{msg:16} {wide_bar} {pos}/{len} {eta}") {
+            // How many iterations eigenvectors take is not known before; the total is a limit that is hardly ever reached.
+            let (length, template) = match stage {
+                Stage::Spectral => (None, "{msg:16} {pos} iterations, {elapsed}"),
+                _ => (Some(total), "{msg:16} {wide_bar} {pos}/{len} {eta}"),
+            };
+            let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::stderr());
+            if let Ok(style) = ProgressStyle::with_template(template) {
                 bar.set_style(style.progress_chars("=> "));
             }
             bar.set_message(stage.name());
             bar
         });
         if let Ok(mut running) = self.running.lock() {
-            running.insert(stage, Running { bar, total, since: Instant::now() });
+            running.insert(stage, Running { bar, total, done: 0, since: Instant::now() });
         }
     }
 
     fn advance(&self, stage: Stage, units: u64) {
-        // Nothing to show without bars: avoid the lock.
-        if !self.bars {
+        // Nothing to show: avoid the lock.
+        if !self.bars && !self.lines {
             return;
         }
-        if let Ok(running) = self.running.lock()
-            && let Some(bar) = running.get(&stage).and_then(|r| r.bar.as_ref())
+        if let Ok(mut running) = self.running.lock()
+            && let Some(stage) = running.get_mut(&stage)
         {
-            bar.inc(units);
+            stage.done += units;
+            stage.bar.iter().for_each(|bar| bar.inc(units));
         }
     }
 
     fn end(&self, stage: Stage) {
         STAGES.fetch_sub(1, Ordering::SeqCst);
         let ended = self.running.lock().ok().and_then(|mut running| running.remove(&stage));
-        let Some(Running { bar, total, since }) = ended else { return };
+        let Some(Running { bar, total, done, since }) = ended else { return };
         if let Some(bar) = bar {
             bar.finish_and_clear();
         }
         if self.lines && !interrupted() {
             let seconds = since.elapsed().as_secs_f64();
-            output::message(&format!("{}: {total} in {seconds:.2} s", stage.name()));
+            let units = match stage {
+                Stage::Spectral => format!("{done} iterations"),
+                _ => total.to_string(),
+            };
+            output::message(&format!("{}: {units} in {seconds:.2} s", stage.name()));
         }
     }
 

@@ -34,6 +34,9 @@ pub fn text(session: &Session, outcome: &Outcome) -> Result<String> {
     let mut text = format!("{source}: {of}, {} {clusters} in {seconds:.2} s\n\n", sizes.len());
     text += &bars(&sizes, n);
     text.push('\n');
+    if let Some(dialect) = outcome.table().and_then(|table| table.dialect) {
+        text += &line("read as", &dialect.to_string());
+    }
     if let Some(scores) = outcome.scores()? {
         text += &line("scores", &scores_in_words(&scores));
     }

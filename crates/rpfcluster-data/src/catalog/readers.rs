@@ -22,6 +22,7 @@ fn table(source: String, values: Values, d: usize, labels: Labels) -> Table {
         values,
         labels: Some(labels),
         rows: None,
+        dialect: None,
     }
 }
 
@@ -62,7 +63,7 @@ pub(super) fn robot(parts: Vec<(String, Vec<u8>)>) -> Result<Table> {
 pub(super) fn madelon(parts: Vec<(String, Vec<u8>)>) -> Result<Table> {
     let mut parts = parts.into_iter();
     let (source, bytes) = next_part(&mut parts)?;
-    let options = ReadOptions { format: Some(Format::Text), header: Some(false), memory: None };
+    let options = ReadOptions { format: Some(Format::Text), header: Some(false), ..Default::default() };
     let mut table = Prepare::default().fit(read_frame_bytes(bytes, &source, &options)?)?.0;
     let (source, bytes) = next_part(&mut parts)?;
     let labels = read_labels_bytes(bytes, &source, None, &ReadOptions { header: None, ..options })?.labels;

@@ -62,6 +62,7 @@ impl<'a> Collector<'a> {
     /// its type, so that the column is refused by name unless the user drops it.
     pub fn other(&mut self, row: usize, column: usize, kind: &str) {
         self.text(row, column, &format!("a value of type {kind}"));
+        self.text[column].get_or_insert_default().is_foreign = true;
     }
 
     /// Ends a batch.
@@ -79,6 +80,7 @@ impl<'a> Collector<'a> {
             source: self.source.to_string(),
             names: self.names,
             has_header: true,
+            dialect: None,
             n: self.n,
             values: self.values,
             text: self.text,

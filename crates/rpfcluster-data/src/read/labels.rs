@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::number::{Cell, cell};
+use super::number::{Cell, Decimal, cell};
 use super::{Format, ReadOptions, load, name, parse_frame};
 use crate::column_ref::ColumnRef;
 use crate::error::{DataError, Place, Result, excerpt, format};
@@ -108,7 +108,7 @@ fn one_a_line(bytes: &[u8], source: &str, budget: &Budget) -> Result<RowLabels> 
             continue;
         }
         budget.spend(LABEL + line.len())?;
-        names.push(match cell(line) {
+        names.push(match cell(line, Decimal::Point) {
             Cell::Number(x) => (x + 0.0).to_string(),
             Cell::Text(text) => String::from_utf8_lossy(text).into_owned(),
             Cell::Missing => {

@@ -35,8 +35,12 @@ use crate::frame::Frame;
 use crate::memory::Budget;
 
 pub use labels::{RowLabels, read_labels, read_labels_bytes};
+pub use number::Decimal;
+pub(crate) use number::{Cell, cell};
 pub use similarity::{Similarity, read_similarity, read_similarity_bytes};
-pub(crate) use sniff::{Delimiter, record_len};
+pub use sniff::Delimiter;
+pub(crate) use sniff::record_len;
+pub use text::Dialect;
 pub(crate) use text::{is_blank, layout};
 
 /// The largest number of columns of a text or .npy file. A file with more is not a table of features.
@@ -45,7 +49,7 @@ pub(crate) const MAX_WIDTH: usize = 10_000_000;
 /// A file format. Files of any format may be gzipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// Cells separated by commas, tabs, semicolons or blanks.
+    /// Cells separated by commas, tabs, semicolons, vertical bars or blanks.
     Text,
     /// Apache Parquet.
     Parquet,
@@ -116,6 +120,10 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// Whether the first line of a text file names the columns. Detected by default.
     pub header: Option<bool>,
+    /// What separates the cells of a text file. Detected by default: tab, semicolon, vertical bar, comma or blanks.
+    pub delimiter: Option<Delimiter>,
+    /// What separates the fraction of a number in a text file. Detected by default.
+    pub decimal: Option<Decimal>,
     /// Bytes of memory that reading may take, the file included; a file that needs more is refused. By default what is
     /// free; see [`memory_limit`](crate::memory_limit).
     pub memory: Option<u64>,
@@ -140,7 +148,7 @@ pub fn read_frame_bytes(bytes: Vec<u8>, source: &str, options: &ReadOptions) -> 
 
 fn parse_frame(bytes: Vec<u8>, source: &str, options: &ReadOptions, budget: &Budget) -> Result<Frame> {
     match options.format.unwrap_or_else(|| Format::from_bytes(&bytes)) {
-        Format::Text => text::read(bytes, source, options.header, budget),
+        Format::Text => text::read(bytes, source, options, budget),
         Format::Npy => npy::read(&bytes, source)?.into_frame(budget),
         #[cfg(feature = "parquet")]
         Format::Parquet => parquet::read(bytes, source, budget),
@@ -159,6 +167,12 @@ fn parse_frame(bytes: Vec<u8>, source: &str, options: &ReadOptions, budget: &Bud
             "holds a matrix, not a table of features; use --precomputed if it holds similarities",
         )),
     }
+}
+
+/// The bytes of a file, decompressed; the path `-` is standard input. `memory` is as in [`ReadOptions`].
+pub fn read_bytes(path: impl AsRef<Path>, memory: Option<u64>) -> Result<Vec<u8>> {
+    let path = path.as_ref();
+    load(path, &Budget::new(&name(path), memory))
 }
 
 /// The name of a file in messages. The path `-` is standard input.

@@ -2,7 +2,7 @@
 //! or array, general or symmetric. Entries are real or integer; the entries of a coordinate pattern count as ones. A
 //! symmetric file holds the lower triangle, which is mirrored.
 
-use super::number::{Cell, cell};
+use super::number::{Cell, Decimal, cell};
 use super::similarity::Similarity;
 use crate::error::{DataError, Place, Result, format};
 use crate::memory::Budget;
@@ -37,8 +37,9 @@ pub(crate) fn read(bytes: &[u8], source: &str, budget: &Budget) -> Result<Simila
     let mut lines = lines.filter(|(_, l)| !l.trim_ascii().is_empty() && !l.starts_with(b"%"));
     let numbers = |at: usize, line: &[u8], count: usize| -> Result<Vec<f64>> {
         let cells = line.split(|b| b.is_ascii_whitespace()).filter(|c| !c.is_empty());
-        let numbers: Option<Vec<f64>> =
-            cells.map(|c| if let Cell::Number(x) = cell(c) { Some(x) } else { None }).collect();
+        let numbers: Option<Vec<f64>> = cells
+            .map(|c| if let Cell::Number(x) = cell(c, Decimal::Point) { Some(x) } else { None })
+            .collect();
         numbers.filter(|n| n.len() == count).ok_or_else(|| DataError::Row {
             path: source.to_string(),
             row: Place { row: at + 1, line: at + 1 },

@@ -7,7 +7,7 @@ use std::io::Read;
 
 use super::number::{Cell, cell};
 use super::sniff::Delimiter;
-use super::text::{Dialect, Parsed};
+use super::text::{Layout, Parsed};
 use crate::error::{DataError, Place, Result, format};
 use crate::frame::{Lines, TextColumn};
 use crate::memory::Budget;
@@ -44,9 +44,9 @@ impl Read for Pieces<'_> {
 }
 
 /// Parses the rows of a text that contains quotes.
-pub(crate) fn parse(body: &[u8], source: &str, layout: &Dialect, budget: &Budget) -> Result<Parsed> {
+pub(crate) fn parse(body: &[u8], source: &str, layout: &Layout, budget: &Budget) -> Result<Parsed> {
     let width = layout.names.len();
-    let delimiter = match layout.delimiter {
+    let delimiter = match layout.dialect.delimiter {
         Delimiter::Byte(b) => b,
         Delimiter::Blanks => b' ',
     };
@@ -70,7 +70,7 @@ pub(crate) fn parse(body: &[u8], source: &str, layout: &Dialect, budget: &Budget
     let mut skipped = 0;
     while next(&mut record)? {
         // Between consecutive blanks there is no cell.
-        let blanks = layout.delimiter == Delimiter::Blanks;
+        let blanks = layout.dialect.delimiter == Delimiter::Blanks;
         let cells = record.iter().filter(|c| !(blanks && c.is_empty()));
         let got = cells.clone().count();
         if got <= 1 && width > 1 && record.iter().all(|c| c.trim_ascii().is_empty()) {
@@ -93,7 +93,7 @@ pub(crate) fn parse(body: &[u8], source: &str, layout: &Dialect, budget: &Budget
             budget.reserve(&mut values, more)?;
         }
         for (column, bytes) in cells.enumerate() {
-            values.push(match cell(bytes) {
+            values.push(match cell(bytes, layout.dialect.decimal) {
                 Cell::Number(x) => x,
                 Cell::Missing => f64::NAN,
                 Cell::Text(t) => {

@@ -1,15 +1,71 @@
-//! Detects the delimiter and the header of a text file from its first records. Splits a record into cells and finds its
-//! end; delimiters and line ends inside quotes do not count.
+//! Detects the delimiter, the decimal character and the header of a text file from its first records. Splits a record
+//! into cells and finds its end; delimiters and line ends inside quotes do not count.
 
-use super::number::{Cell, cell};
+use super::number::{Cell, Decimal, cell, is_grouped};
+use crate::error::{DataError, excerpt};
 
-/// What separates two cells.
+/// What separates two cells of a text file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Delimiter {
+pub enum Delimiter {
     /// This byte.
     Byte(u8),
     /// One blank or more (spaces and tabs), also at the ends of a line.
     Blanks,
+}
+
+/// The delimiters that are looked for, the rarer ones first.
+const CANDIDATES: [Delimiter; 5] = [
+    Delimiter::Byte(b'\t'),
+    Delimiter::Byte(b';'),
+    Delimiter::Byte(b'|'),
+    Delimiter::Byte(b','),
+    Delimiter::Blanks,
+];
+
+impl Delimiter {
+    /// Whether this byte separates cells.
+    #[inline]
+    pub(crate) fn separates(self, byte: u8) -> bool {
+        match self {
+            Delimiter::Byte(b) => byte == b,
+            Delimiter::Blanks => byte == b' ' || byte == b'\t',
+        }
+    }
+}
+
+impl std::str::FromStr for Delimiter {
+    type Err = DataError;
+
+    fn from_str(name: &str) -> Result<Self, DataError> {
+        match (name, name.as_bytes()) {
+            ("tab" | "\t" | "\\t", _) => Ok(Delimiter::Byte(b'\t')),
+            ("blanks" | "space" | " ", _) => Ok(Delimiter::Blanks),
+            ("comma", _) => Ok(Delimiter::Byte(b',')),
+            ("semicolon", _) => Ok(Delimiter::Byte(b';')),
+            (_, &[byte]) if byte.is_ascii_punctuation() && !b"\"'.+-_".contains(&byte) => {
+                Ok(Delimiter::Byte(byte))
+            }
+            _ => Err(DataError::Option {
+                name: format!("delimiter \"{}\"", excerpt(name)),
+                problem:
+                    "is not one character that can stand between cells; use a character such as ; or |, or \
+                          comma, semicolon, tab or blanks"
+                        .into(),
+            }),
+        }
+    }
+}
+
+impl std::fmt::Display for Delimiter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Delimiter::Byte(b',') => f.write_str("comma"),
+            Delimiter::Byte(b';') => f.write_str("semicolon"),
+            Delimiter::Byte(b'\t') => f.write_str("tab"),
+            Delimiter::Byte(byte) => write!(f, "{}", char::from(*byte)),
+            Delimiter::Blanks => f.write_str("blanks"),
+        }
+    }
 }
 
 /// Records examined: enough to outvote a few odd ones, at no noticeable cost.
@@ -18,23 +74,54 @@ const SAMPLE: usize = 64;
 /// Bytes examined, at least two records: records of a million cells are not read 64 times.
 const SAMPLE_BYTES: usize = 1 << 20;
 
-/// The candidate that splits the most lines into the same number of cells, more than one. A tie goes to the rarer
-/// character: a semicolon file may contain decimal commas, any file may contain blanks.
+/// The candidate that splits the most lines into the same number of cells, more than one. A tie goes to the one that
+/// leaves the larger share of numbers (1,5 is one here), then to the rarer character: a semicolon file may contain decimal
+/// commas, any file may contain blanks.
 pub(crate) fn delimiter(sample: &[&[u8]]) -> Delimiter {
-    let candidates =
-        [Delimiter::Byte(b'\t'), Delimiter::Byte(b';'), Delimiter::Byte(b','), Delimiter::Blanks];
-    let mut best = (0, Delimiter::Byte(b','));
-    for candidate in candidates {
+    let mut best = (0, 0.0, Delimiter::Byte(b','));
+    for candidate in CANDIDATES {
         let mut counts: Vec<usize> = sample.iter().map(|line| cells(line, candidate).count()).collect();
         counts.sort_unstable();
         let agreeing =
             counts.chunk_by(|a, b| a == b).filter(|same| same[0] > 1).map(<[usize]>::len).max().unwrap_or(0);
         // More than half must agree: an occasional blank in a name does not make a column.
-        if agreeing > best.0 && 2 * agreeing > sample.len() {
-            best = (agreeing, candidate);
+        if agreeing < best.0 || 2 * agreeing <= sample.len() {
+            continue;
+        }
+        let share = numbers(sample, candidate);
+        if agreeing > best.0 || share > best.1 {
+            best = (agreeing, share, candidate);
         }
     }
-    best.1
+    best.2
+}
+
+/// The share of cells that are numbers, with a decimal point or comma.
+fn numbers(sample: &[&[u8]], delimiter: Delimiter) -> f64 {
+    let is_number =
+        |s: &[u8]| [Decimal::Point, Decimal::Comma].iter().any(|d| matches!(cell(s, *d), Cell::Number(_)));
+    let (mut all, mut found) = (0usize, 0usize);
+    for cell in sample.iter().flat_map(|line| cells(line, delimiter)) {
+        all += 1;
+        found += usize::from(is_number(unquoted(cell)));
+    }
+    found as f64 / all.max(1) as f64
+}
+
+/// The decimal character. A comma, where cells are numbers only with a comma and at least one of them cannot be a whole
+/// number with separators of thousands (1,234), and no cell is a number only with a point.
+pub(crate) fn decimal(rows: &[Vec<&[u8]>]) -> Decimal {
+    let is_number = |s: &[u8], d: Decimal| matches!(cell(s, d), Cell::Number(_));
+    let mut comma = false;
+    for &cell in rows.iter().flatten() {
+        let point = is_number(cell, Decimal::Point);
+        if is_number(cell, Decimal::Comma) {
+            comma |= !point && !is_grouped(cell.trim_ascii(), b',');
+        } else if point && cell.contains(&b'.') {
+            return Decimal::Point;
+        }
+    }
+    if comma { Decimal::Comma } else { Decimal::Point }
 }
 
 /// A record's cells, quotes respected but not removed. A quote opens at the start of a cell only, as in the csv crate.
@@ -43,15 +130,11 @@ pub(crate) fn cells(record: &[u8], delimiter: Delimiter) -> impl Iterator<Item =
     let mut quoted = false;
     let mut before = None;
     let split = move |b: &u8| {
-        let separates = match delimiter {
-            Delimiter::Byte(d) => *b == d,
-            Delimiter::Blanks => *b == b' ' || *b == b'\t',
-        };
-        if *b == b'"' && (quoted || opens(before)) {
+        if *b == b'"' && (quoted || opens(before, Some(delimiter))) {
             quoted = !quoted;
         }
         before = Some(*b);
-        separates && !quoted
+        delimiter.separates(*b) && !quoted
     };
     record.split(split).filter(move |cell| delimiter != Delimiter::Blanks || !cell.is_empty())
 }
@@ -62,14 +145,15 @@ pub(crate) fn unquoted(cell: &[u8]) -> &[u8] {
     cell.strip_prefix(b"\"").and_then(|c| c.strip_suffix(b"\"")).unwrap_or(cell)
 }
 
-/// Length of the first record, its line end included; a line end inside quotes does not end it.
-pub(crate) fn record_len(bytes: &[u8]) -> usize {
+/// Length of the first record, its line end included; a line end inside quotes does not end it. Without a delimiter every
+/// candidate may precede an opening quote.
+pub(crate) fn record_len(bytes: &[u8], delimiter: Option<Delimiter>) -> usize {
     let mut quoted = false;
     for at in memchr::memchr2_iter(b'"', b'\n', bytes) {
         if bytes[at] == b'\n' && !quoted {
             return at + 1;
         }
-        if bytes[at] == b'"' && (quoted || opens(at.checked_sub(1).map(|i| bytes[i]))) {
+        if bytes[at] == b'"' && (quoted || opens(at.checked_sub(1).map(|i| bytes[i]), delimiter)) {
             quoted = !quoted;
         }
     }
@@ -77,19 +161,19 @@ pub(crate) fn record_len(bytes: &[u8]) -> usize {
 }
 
 /// Whether a quote after this byte opens a quoted cell; after a closing quote it is an escaped quote.
-fn opens(before: Option<u8>) -> bool {
-    before.is_none_or(|b| b",;\t \n\"".contains(&b))
+fn opens(before: Option<u8>, delimiter: Option<Delimiter>) -> bool {
+    before.is_none_or(|b| b",;|\t \n\"".contains(&b) || delimiter.is_some_and(|d| d.separates(b)))
 }
 
 /// The first records that are not empty, without their line ends.
-pub(crate) fn sample(body: &[u8]) -> Vec<&[u8]> {
+pub(crate) fn sample(body: &[u8], delimiter: Option<Delimiter>) -> Vec<&[u8]> {
     let mut sample = Vec::new();
     let mut rest = body;
     let enough = |sample: &Vec<&[u8]>, rest: &[u8]| {
         sample.len() >= SAMPLE || (sample.len() >= 2 && body.len() - rest.len() >= SAMPLE_BYTES)
     };
     while !rest.is_empty() && !enough(&sample, rest) {
-        let (record, tail) = rest.split_at(record_len(rest));
+        let (record, tail) = rest.split_at(record_len(rest, delimiter));
         rest = tail;
         if !record.trim_ascii().is_empty() {
             sample.push(record.strip_suffix(b"\n").unwrap_or(record));
@@ -99,10 +183,11 @@ pub(crate) fn sample(body: &[u8]) -> Vec<&[u8]> {
 }
 
 /// A header is a first line with text over a column of numbers; a line of text with one cell fewer than every line
-/// below (R does not name the row names); or, alone in the file, a line without a number.
-pub(crate) fn has_header(first: &[&[u8]], rest: &[Vec<&[u8]>]) -> bool {
-    let is_text = |s: &&[u8]| matches!(cell(s), Cell::Text(_));
-    let is_number = |s: &&[u8]| matches!(cell(s), Cell::Number(_));
+/// below (R does not name the row names); numbers that count years or columns ([`counts`]); or, alone in the file, a
+/// line without a number.
+pub(crate) fn has_header(first: &[&[u8]], rest: &[Vec<&[u8]>], decimal: Decimal) -> bool {
+    let is_text = |s: &&[u8]| matches!(cell(s, decimal), Cell::Text(_));
+    let is_number = |s: &&[u8]| matches!(cell(s, decimal), Cell::Number(_));
     if rest.is_empty() {
         return !first.iter().any(is_number);
     }
@@ -115,7 +200,38 @@ pub(crate) fn has_header(first: &[&[u8]], rest: &[Vec<&[u8]>]) -> bool {
     if first.iter().enumerate().any(|(column, name)| is_text(name) && over_numbers(column)) {
         return true;
     }
-    shift == 1 && first.iter().all(is_text)
+    (shift == 1 && first.iter().all(is_text)) || counts(first, rest, decimal)
+}
+
+/// Whether the numbers of the first line are years (2019, 2020, 2021) in equal steps, and those of no line below are; or
+/// whether three or more count the columns from 0 or 1, as pandas writes a table without names, over columns that all hold
+/// fractions.
+fn counts(first: &[&[u8]], rest: &[Vec<&[u8]>], decimal: Decimal) -> bool {
+    let whole = |s: &&[u8]| match cell(s, decimal) {
+        Cell::Number(x) if x.fract() == 0.0 && s.trim_ascii().iter().all(u8::is_ascii_digit) => Some(x),
+        _ => None,
+    };
+    let is_number = |s: &&&[u8]| matches!(cell(s, decimal), Cell::Number(_));
+    let steps = |row: &[&[u8]]| -> Option<(f64, f64, usize)> {
+        let numbers: Option<Vec<f64>> = row.iter().filter(is_number).map(whole).collect();
+        let numbers = numbers.filter(|numbers| numbers.len() > 1)?;
+        let step = numbers[1] - numbers[0];
+        let even = step != 0.0 && numbers.windows(2).all(|w| w[1] - w[0] == step);
+        even.then_some((numbers[0], step, numbers.len()))
+    };
+    let is_year = |x: f64| (1000.0..=2999.0).contains(&x);
+    let years = |row: &[&[u8]]| {
+        steps(row).is_some() && row.iter().filter(is_number).all(|s| whole(s).is_some_and(is_year))
+    };
+    if years(first) {
+        return !rest.iter().any(|row| years(row));
+    }
+    let fractions = |column: usize| {
+        let mut below = rest.iter().filter_map(|row| row.get(column));
+        below.any(|s| matches!(cell(s, decimal), Cell::Number(x) if x.fract() != 0.0))
+    };
+    let counted = matches!(steps(first), Some((start, step, many)) if many > 2 && step == 1.0 && (start == 0.0 || start == 1.0));
+    counted && first.iter().enumerate().filter(|(_, s)| is_number(s)).all(|(column, _)| fractions(column))
 }
 
 #[cfg(test)]
@@ -132,6 +248,9 @@ mod tests {
         assert_eq!(sniff("sepal length\n1\n2\n3"), Delimiter::Byte(b','));
         assert_eq!(sniff("5\" pipe,1\n3\" pipe,2"), Delimiter::Byte(b','));
         assert_eq!(sniff("\"a,b\",c\n\"d\",e"), Delimiter::Byte(b','));
+        assert_eq!(sniff("a|b|c\n1|2,5|3\n4|5,5|6"), Delimiter::Byte(b'|'));
+        assert_eq!(sniff("1,5 2,5\n3,5 4,5"), Delimiter::Blanks);
+        assert_eq!(sniff("\"x;y\"|2\n\"z;w\"|3"), Delimiter::Byte(b'|'));
     }
 
     #[test]
@@ -148,9 +267,31 @@ mod tests {
             ("a,1", false),
             ("x,y\n1,2,3\n4,5,6", true),
             ("NA,1\n2,3", false),
+            ("2019,2020,2021\n1.5,2.5,3\n4,5,6", true),
+            ("2019,2020,2021\n2020,2021,2022\n2018,2019,2020", false),
+            ("country,2019,2020\nchad,1,2\nmali,3,4", true),
+            ("2021,2017,2013\n5,6,7", true),
+            ("2019,1870,2021\n1.5,2.5,3", false),
+            ("0,1,2\n0.5,1.5,2.5\n0.1,0.2,0.3", true),
+            (",0,1,2\n0,1.5,2.5,3.5\n1,0.2,0.3,0.4", true),
+            ("0,1\n0.5,1.5\n0.1,0.2", false),
+            ("0,1,2\n1,1,0\n2,0,1", false),
+            ("1,2,3\n0.5,1,2\n7,8.5,9", false),
         ] {
             let rows = rows(text);
-            assert_eq!(has_header(&rows[0], &rows[1..]), expected, "{text}");
+            assert_eq!(has_header(&rows[0], &rows[1..], Decimal::Point), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn a_decimal_comma_needs_a_cell_that_is_no_number_otherwise() {
+        fn sniff(text: &str) -> Decimal {
+            decimal(&text.lines().map(|l| l.split(';').map(str::as_bytes).collect()).collect::<Vec<_>>())
+        }
+        assert_eq!(sniff("a;b\n1,5;2\n1.234,5;3"), Decimal::Comma);
+        assert_eq!(sniff("1.5;2,5"), Decimal::Point, "a point that separates no thousands");
+        assert_eq!(sniff("1,234;2"), Decimal::Point, "may be thousands");
+        assert_eq!(sniff("1,234;0,5"), Decimal::Comma);
+        assert_eq!(sniff("1;2\nx;y"), Decimal::Point);
     }
 }

@@ -5,9 +5,9 @@
 
 use rayon::prelude::*;
 
-use super::number::{Cell, cell, short_decimal};
+use super::number::{Cell, Decimal, cell, short_decimal};
 use super::sniff::{self, Delimiter};
-use super::{MAX_WIDTH, quoted_text};
+use super::{MAX_WIDTH, ReadOptions, quoted_text};
 use crate::error::{DataError, Place, Result, format};
 use crate::frame::{Frame, Lines, TextColumn, numbered_names};
 use crate::memory::Budget;
@@ -22,10 +22,33 @@ const COLUMN: usize = size_of::<String>() + 16 + size_of::<Option<TextColumn>>()
 /// Bytes of text cells that a task may hold before it reports them to the budget, which all tasks share.
 const UNREPORTED: usize = 1 << 16;
 
-/// The layout of a text file, detected before its rows are read.
-pub(crate) struct Dialect {
+/// How a text file was read: told by the caller or detected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dialect {
+    /// What separates two cells.
     pub delimiter: Delimiter,
-    pub has_header: bool,
+    /// What separates the fraction of a number.
+    pub decimal: Decimal,
+    /// Whether the first line names the columns.
+    pub header: bool,
+}
+
+impl std::fmt::Display for Dialect {
+    /// `cells separated by ";", decimal comma, names in the first line`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.delimiter {
+            Delimiter::Blanks => f.write_str("cells separated by blanks")?,
+            Delimiter::Byte(b'\t') => f.write_str("cells separated by tabs")?,
+            Delimiter::Byte(byte) => write!(f, "cells separated by \"{}\"", char::from(byte))?,
+        }
+        f.write_str(if self.decimal == Decimal::Comma { ", decimal comma" } else { "" })?;
+        f.write_str(if self.header { ", names in the first line" } else { ", no line of names" })
+    }
+}
+
+/// The layout of a text file, detected before its rows are read.
+pub(crate) struct Layout {
+    pub dialect: Dialect,
     pub names: Vec<String>,
     /// Byte offset of the first row.
     pub start: usize,
@@ -36,8 +59,13 @@ pub(crate) struct Dialect {
 }
 
 /// Reads a table of text.
-pub(crate) fn read(mut bytes: Vec<u8>, source: &str, header: Option<bool>, budget: &Budget) -> Result<Frame> {
-    let layout = layout(&mut bytes, source, header)?;
+pub(crate) fn read(
+    mut bytes: Vec<u8>,
+    source: &str,
+    options: &ReadOptions,
+    budget: &Budget,
+) -> Result<Frame> {
+    let layout = layout(&mut bytes, source, options)?;
     budget.spend_items(layout.names.len(), COLUMN)?;
     let body = &bytes[layout.start..];
     let parsed = if memchr::memchr(b'"', body).is_some() {
@@ -51,7 +79,8 @@ pub(crate) fn read(mut bytes: Vec<u8>, source: &str, header: Option<bool>, budge
     Ok(Frame {
         source: source.to_string(),
         names: layout.names,
-        has_header: layout.has_header,
+        has_header: layout.dialect.header,
+        dialect: Some(layout.dialect),
         n: parsed.n,
         values: Values::F64(parsed.values),
         text: parsed.text,
@@ -67,9 +96,9 @@ pub(crate) struct Parsed {
     pub lines: Lines,
 }
 
-/// Detects the delimiter, the header and the first row. A byte order mark, blank lines and comments (`#`, `%`, `;;`)
+/// Detects the delimiter, the decimal character, the header and the first row, as far as `options` leave them open. A byte order mark, blank lines and comments (`#`, `%`, `;;`)
 /// above the table are skipped. In a text without line feeds, carriage returns become line feeds.
-pub(crate) fn layout(bytes: &mut [u8], source: &str, header: Option<bool>) -> Result<Dialect> {
+pub(crate) fn layout(bytes: &mut [u8], source: &str, options: &ReadOptions) -> Result<Layout> {
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         return Err(format(source, "is UTF-16 text; save it as UTF-8"));
     }
@@ -97,8 +126,8 @@ pub(crate) fn layout(bytes: &mut [u8], source: &str, header: Option<bool>) -> Re
     if body.is_empty() {
         return Err(format(source, "the file is empty"));
     }
-    let sample = sniff::sample(body);
-    let delimiter = sniff::delimiter(&sample);
+    let sample = sniff::sample(body, options.delimiter);
+    let delimiter = options.delimiter.unwrap_or_else(|| sniff::delimiter(&sample));
     let wide =
         sample.iter().map(|line| sniff::cells(line, delimiter).count()).find(|width| *width > MAX_WIDTH);
     if let Some(width) = wide {
@@ -109,13 +138,14 @@ pub(crate) fn layout(bytes: &mut [u8], source: &str, header: Option<bool>) -> Re
     let Some((first, rest)) = rows.split_first() else {
         return Err(format(source, "the file is empty"));
     };
-    let has_header = header.unwrap_or_else(|| sniff::has_header(first, rest));
-    let width = if has_header { rest.first().map_or(first.len(), Vec::len) } else { first.len() };
+    let decimal = options.decimal.unwrap_or_else(|| sniff::decimal(&rows));
+    let header = options.header.unwrap_or_else(|| sniff::has_header(first, rest, decimal));
+    let dialect = Dialect { delimiter, decimal, header };
+    let width = if header { rest.first().map_or(first.len(), Vec::len) } else { first.len() };
     let header_start = start;
-    if !has_header {
-        return Ok(Dialect {
-            delimiter,
-            has_header,
+    if !header {
+        return Ok(Layout {
+            dialect,
             names: numbered_names(width),
             start,
             first_line: line_number,
@@ -131,9 +161,9 @@ pub(crate) fn layout(bytes: &mut [u8], source: &str, header: Option<bool>) -> Re
             format!("the header names {} columns, but the first row has {width} cells", names.len());
         return Err(format(source, problem));
     }
-    let header_len = sniff::record_len(body);
+    let header_len = sniff::record_len(body, Some(delimiter));
     let first_line = line_number + memchr::memchr_iter(b'\n', &body[..header_len]).count();
-    Ok(Dialect { delimiter, has_header, names, start: start + header_len, first_line, header_start })
+    Ok(Layout { dialect, names, start: start + header_len, first_line, header_start })
 }
 
 /// The bytes up to the first line end; `None` at the end of the text.
@@ -153,10 +183,11 @@ struct Count {
     gaps: Vec<(usize, usize)>,
 }
 
-fn parse(body: &[u8], source: &str, layout: &Dialect, budget: &Budget) -> Result<Parsed> {
+fn parse(body: &[u8], source: &str, layout: &Layout, budget: &Budget) -> Result<Parsed> {
     let width = layout.names.len();
+    let delimiter = layout.dialect.delimiter;
     let chunks = chunks(body, width);
-    let counts: Vec<Count> = chunks.par_iter().map(|chunk| count(chunk, layout.delimiter)).collect();
+    let counts: Vec<Count> = chunks.par_iter().map(|chunk| count(chunk, delimiter)).collect();
     let n: usize = counts.iter().map(|c| c.rows).sum();
     let mut lines = Lines { first: layout.first_line, gaps: Vec::new() };
     budget.spend_items(counts.iter().map(|c| c.gaps.len()).sum(), 2 * size_of::<(usize, usize)>())?;
@@ -180,8 +211,8 @@ fn parse(body: &[u8], source: &str, layout: &Dialect, budget: &Budget) -> Result
     // A row of `width` cells takes at least `width` bytes. With fewer bytes some row is too short, and nothing is
     // allocated.
     if n.checked_mul(width).is_none_or(|cells| cells > body.len() + 1) {
-        let rows = body.split(|b| *b == b'\n').filter(|line| !is_blank(line, layout.delimiter));
-        let mut counted = rows.map(|line| sniff::cells(line, layout.delimiter).count()).enumerate();
+        let rows = body.split(|b| *b == b'\n').filter(|line| !is_blank(line, delimiter));
+        let mut counted = rows.map(|line| sniff::cells(line, delimiter).count()).enumerate();
         if let Some((row, got)) = counted.find(|(_, got)| *got != width) {
             return Err(ragged(row, got));
         }
@@ -199,11 +230,9 @@ fn parse(body: &[u8], source: &str, layout: &Dialect, budget: &Budget) -> Result
     let parts: Vec<ChunkText> = chunks
         .par_iter()
         .zip(slices)
-        .map(|(chunk, out)| match layout.delimiter {
-            Delimiter::Byte(d) => parse_chunk(chunk, out, width, layout.delimiter, budget, |b| b == d),
-            Delimiter::Blanks => {
-                parse_chunk(chunk, out, width, layout.delimiter, budget, |b| b == b' ' || b == b'\t')
-            }
+        .map(|(chunk, out)| match delimiter {
+            Delimiter::Byte(d) => parse_chunk(chunk, out, layout, budget, |b| b == d),
+            Delimiter::Blanks => parse_chunk(chunk, out, layout, budget, |b| b == b' ' || b == b'\t'),
         })
         .collect();
     let mut text: Vec<Option<TextColumn>> = vec![None; width];
@@ -281,11 +310,12 @@ enum Stopped {
 fn parse_chunk(
     chunk: &[u8],
     out: &mut [f64],
-    width: usize,
-    delimiter: Delimiter,
+    layout: &Layout,
     budget: &Budget,
     separates: impl Fn(u8) -> bool + Copy,
 ) -> ChunkText {
+    let width = layout.names.len();
+    let Dialect { delimiter, decimal, .. } = layout.dialect;
     let mut text: Vec<Option<TextColumn>> = vec![None; width];
     // Memory of the text cells, and the part of it that the budget knows.
     let (mut taken, mut spent) = (0, 0);
@@ -307,11 +337,11 @@ fn parse_chunk(
         loop {
             let rest = &line[at..];
             // The usual case: a short decimal right up to the next delimiter.
-            let (content, used) = match short_decimal(rest) {
+            let (content, used) = match short_decimal(rest, decimal.byte()) {
                 Some((x, used)) if rest.get(used).is_none_or(|b| separates(*b)) => (Cell::Number(x), used),
                 _ => {
                     let used = rest.iter().position(|b| separates(*b)).unwrap_or(rest.len());
-                    (cell(&rest[..used]), used)
+                    (cell(&rest[..used], decimal), used)
                 }
             };
             match (content, values.get_mut(column)) {

@@ -56,6 +56,12 @@ pub fn npy(out: &mut impl Write, values: &[f64], shape: &[usize]) -> Result<()> 
     values.iter().try_for_each(|x| out.write_all(&x.to_le_bytes()))
 }
 
+/// A vector of whole numbers.
+pub(super) fn npy_integers(out: &mut impl Write, values: &[i64]) -> Result<()> {
+    header(out, "<i8", &[values.len()])?;
+    values.iter().try_for_each(|x| out.write_all(&x.to_le_bytes()))
+}
+
 /// A sparse matrix as `scipy.sparse.load_npz` reads it.
 pub fn csr_npz(out: impl Write + Seek, matrix: &Csr<'_>) -> Result<()> {
     let mut zip = zip::ZipWriter::new(out);

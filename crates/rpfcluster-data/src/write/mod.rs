@@ -1,11 +1,14 @@
-//! Writers for labels and numbers (CSV), a column appended to an input file, arrays (.npy) and CSR matrices (SciPy
-//! .npz, Matrix Market, Parquet).
+//! Writers for tables of typed columns (CSV, .npy, Parquet, Arrow), columns appended to an input file, numbers (CSV),
+//! arrays (.npy) and CSR matrices (SciPy .npz, Matrix Market, Parquet).
 //!
 //! Each one writes to a [`Write`](std::io::Write); .npz also needs `Seek` and Parquet `Send`. [`to_file`] replaces a file atomically:
 //! it writes a temporary file in the same folder and renames it.
 
+#[cfg(feature = "arrow")]
+mod arrow;
 mod column;
 mod matrix;
+mod table;
 mod text;
 
 #[cfg(feature = "parquet")]
@@ -17,9 +20,10 @@ use rpfcluster::atomic_file;
 
 use crate::error::{Result, file};
 
-pub use column::append_column;
+pub use column::{AddedColumn, append_columns};
 pub use matrix::{Csr, csr_mtx, csr_npz, npy};
-pub use text::{labels_csv, numbers_csv};
+pub use table::{Cells, Column, table, table_csv};
+pub use text::numbers_csv;
 
 #[cfg(feature = "parquet")]
 pub use parquet::csr_parquet;

@@ -1,27 +1,26 @@
-//! A sparse matrix as a Parquet table of its entries: columns `i`, `j` (from 0) and `s`, compressed with Zstandard.
+//! Parquet, compressed with Zstandard: tables of typed columns, and a sparse matrix as a table of its entries with the
+//! columns `i`, `j` (from 0) and `s`.
 
 use std::io::{Error, Result, Write};
 use std::sync::Arc;
 
 use parquet::basic::{Compression, LogicalType, Repetition, Type as PhysicalType, ZstdLevel};
-use parquet::data_type::{DoubleType, Int32Type};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
-use parquet::file::writer::SerializedFileWriter;
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type;
 
 use super::matrix::Csr;
+use super::table::{Cells, Column};
 
 /// Entries per row group, the default of Arrow's writers; no more are held in memory.
 const GROUP: usize = 1 << 20;
 
 /// Writes every stored entry.
 pub fn csr_parquet(out: impl Write + Send, matrix: &Csr<'_>) -> Result<()> {
-    let compression = Compression::ZSTD(ZstdLevel::try_new(1).map_err(Error::other)?);
-    let properties = WriterProperties::builder().set_compression(compression).build();
     let schema = schema().map_err(Error::other)?;
-    let mut file =
-        SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties)).map_err(Error::other)?;
+    let mut file = writer(out, schema).map_err(Error::other)?;
     let mut entries = matrix.entries().peekable();
     while entries.peek().is_some() {
         let (mut rows, mut columns, mut values) = (Vec::new(), Vec::new(), Vec::new());
@@ -33,6 +32,76 @@ pub fn csr_parquet(out: impl Write + Send, matrix: &Csr<'_>) -> Result<()> {
         write_group(&mut file, &rows, &columns, &values).map_err(Error::other)?;
     }
     file.close().map_err(Error::other)?;
+    Ok(())
+}
+
+fn writer<W: Write + Send>(
+    out: W,
+    schema: Type,
+) -> std::result::Result<SerializedFileWriter<W>, ParquetError> {
+    let compression = Compression::ZSTD(ZstdLevel::try_new(1)?);
+    let properties = WriterProperties::builder().set_compression(compression).build();
+    SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties))
+}
+
+/// Writes a table of columns, all of them optional, in row groups of [`GROUP`] rows.
+pub(super) fn columns(out: &mut (impl Write + Send), columns: &[Column<'_>]) -> Result<()> {
+    try_columns(out, columns).map_err(Error::other)
+}
+
+fn try_columns(
+    out: &mut (impl Write + Send),
+    columns: &[Column<'_>],
+) -> std::result::Result<(), ParquetError> {
+    let field = |column: &Column<'_>| {
+        let (kind, logical) = match column.cells {
+            Cells::Integers(_) => (PhysicalType::INT64, None),
+            Cells::Singles(_) => (PhysicalType::FLOAT, None),
+            Cells::Doubles(_) => (PhysicalType::DOUBLE, None),
+            Cells::Text(_) => (PhysicalType::BYTE_ARRAY, Some(LogicalType::String)),
+        };
+        let builder = Type::primitive_type_builder(&column.name, kind);
+        builder.with_repetition(Repetition::OPTIONAL).with_logical_type(logical).build().map(Arc::new)
+    };
+    let fields = columns.iter().map(field).collect::<std::result::Result<Vec<_>, _>>()?;
+    let mut file = writer(out, Type::group_type_builder("table").with_fields(fields).build()?)?;
+    let rows = columns.first().map_or(0, |column| column.cells.len());
+    for start in (0..rows).step_by(GROUP) {
+        let part = start..rows.min(start + GROUP);
+        let mut group = file.next_row_group()?;
+        for column in columns {
+            let Some(mut to) = group.next_column()? else { continue };
+            match &column.cells {
+                Cells::Integers(cells) => put::<Int64Type>(&mut to, cells[part.clone()].iter().copied())?,
+                Cells::Singles(cells) => {
+                    let present = cells[part.clone()].iter().map(|x| (!x.is_nan()).then_some(*x));
+                    put::<FloatType>(&mut to, present)?;
+                }
+                Cells::Doubles(cells) => {
+                    let present = cells[part.clone()].iter().map(|x| (!x.is_nan()).then_some(*x));
+                    put::<DoubleType>(&mut to, present)?;
+                }
+                Cells::Text(cells) => {
+                    let text = cells[part.clone()].iter().map(|x| x.as_deref().map(ByteArray::from));
+                    put::<ByteArrayType>(&mut to, text)?;
+                }
+            }
+            to.close()?;
+        }
+        group.close()?;
+    }
+    file.close()?;
+    Ok(())
+}
+
+/// Writes the cells of one column of a group; a missing one has definition level 0.
+fn put<T: DataType>(
+    to: &mut SerializedColumnWriter<'_>,
+    cells: impl Iterator<Item = Option<T::T>> + Clone,
+) -> std::result::Result<(), ParquetError> {
+    let levels: Vec<i16> = cells.clone().map(|cell| i16::from(cell.is_some())).collect();
+    let present: Vec<T::T> = cells.flatten().collect();
+    to.typed::<T>().write_batch(&present, Some(&levels), None)?;
     Ok(())
 }
 

@@ -142,6 +142,11 @@ impl KMeans {
         let rows = DataMatrix::new(data, d)?;
         rows.check_k(self.k, observer)?;
         let n = rows.n();
+        if self.k == n {
+            // Every row is a cluster; restarts would take n³ steps to find that out.
+            let (labels, centers) = ((0..n as u32).collect(), data.to_vec());
+            return Ok(KMeansFit { labels, centers, inertia: 0.0, iterations: 0 });
+        }
         if n > SAMPLED_ABOVE {
             let picked = sample_rows(self.seed, n, SAMPLE_ROWS);
             let part: Vec<f64> = picked.iter().flat_map(|i| rows.row(*i as usize).iter().copied()).collect();
@@ -257,6 +262,13 @@ pub fn relabel_by_first_appearance(labels: &mut [u32]) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn as_many_clusters_as_rows_are_the_rows() {
+        let data = [3.0, 1.0, 0.0, 2.0, 5.0, 5.0];
+        let fit = KMeans { k: 3, ..KMeans::default() }.fit(&data, 2, &Silent).unwrap();
+        assert_eq!((fit.labels, fit.centers, fit.inertia), (vec![0, 1, 2], data.to_vec(), 0.0));
+    }
 
     #[test]
     fn sampled_fit_numbers_labels_and_centers_by_first_appearance() {

@@ -353,12 +353,18 @@ impl Fitted {
     pub fn confidence(&self, observer: &dyn Observer) -> Result<Vec<f64>> {
         let k = self.params.k;
         let mut each = confidence::confidence(self.leaves(), &self.labels, k, observer)?;
+        self.shrink_to_chance(&mut each);
+        Ok(each)
+    }
+
+    /// Shrinks confidences towards 1 / K by the fourth root of the score of the verdict.
+    pub(crate) fn shrink_to_chance(&self, each: &mut [f64]) {
+        let k = self.params.k;
         if let Some(verdict) = self.verdict().filter(|_| k > 1) {
             // Of the powers 1 to 1/4, this one has the smallest squared error on the design tables.
             let (chance, believed) = (1.0 / k as f64, verdict.score.sqrt().sqrt());
             each.iter_mut().for_each(|c| *c = chance + (*c - chance) * believed);
         }
-        Ok(each)
     }
 
     /// Adds seconds that were spent outside the fit of the distinct rows.

@@ -11,6 +11,7 @@
 
 use rayon::prelude::*;
 
+use super::confidence::confidence_of;
 use super::fit::rows_by_signature;
 use super::fitted::Fitted;
 use crate::affinity::{exponential, powers};
@@ -153,6 +154,32 @@ impl Fitted {
             ));
             Ok(())
         })
+    }
+
+    /// The cluster and the confidence of each row, from 0 to 1: of the training rows it shares a leaf with, over all trees,
+    /// the fraction that is in its cluster, shrunk as in [`Fitted::confidence`]. A row with the leaves of a training row
+    /// takes that row's confidence.
+    pub fn predict_with_confidence<'a, R: Real>(
+        &self,
+        points: impl Into<Observed<'a, R>>,
+    ) -> Result<(Vec<u32>, Vec<f64>)> {
+        let Observed { points, observer } = points.into();
+        let labels = self.predict(points.observed(observer))?;
+        let known = self.confidence(observer)?;
+        let confidence = self.in_batches(&points, observer, |batch, tables, all: &mut Vec<f64>| {
+            let ids = self.leaf_ids(batch, observer)?;
+            let own = &labels[all.len()..all.len() + batch.n()];
+            let mut each = confidence_of(self.leaves(), &self.labels, self.params.k, &ids, own, observer)?;
+            self.shrink_to_chance(&mut each);
+            for (signature, confidence) in ids.signatures(observer)?.into_iter().zip(&mut each) {
+                if let Some(row) = tables.equal_row(signature) {
+                    *confidence = known[row as usize];
+                }
+            }
+            all.append(&mut each);
+            Ok(())
+        })?;
+        Ok((labels, confidence))
     }
 
     /// The spectral embedding of each row, m x k; training rows get their own back. After `leiden`, the first call

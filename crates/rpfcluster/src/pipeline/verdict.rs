@@ -153,6 +153,12 @@ pub(crate) fn assess<R: Real>(
         let verdict = Verdict { word: VerdictWord::None, score: 0.0, reason };
         return Ok(Assessment { verdict, evidence: None, columns });
     }
+    // With fewer than two rows for each cluster there is nothing to compare, and the embeddings would take n³ steps.
+    if known.is_none() && 2 * k > n {
+        let reason = format!("{n} rows are too few for {k} clusters to be told from chance.");
+        let verdict = Verdict { word: VerdictWord::Weak, score: 0.0, reason };
+        return Ok(Assessment { verdict, evidence: None, columns });
+    }
     let evidence = match known {
         Some(evidence) => evidence,
         None => {
