@@ -5,6 +5,7 @@
 //! clusters than distinct rows of the affinity are an error. `refine` improves the k-way labels of neighbour graphs in
 //! the pipeline.
 
+mod groups;
 mod kway;
 mod ncut;
 pub(crate) mod refine;
@@ -15,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::observe::Observer;
 use crate::random::{Purpose, Stream};
 
+pub(crate) use groups::Groups;
 pub(crate) use kway::to_unit;
 pub use ncut::ncut_value;
 
