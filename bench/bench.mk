@@ -4,7 +4,7 @@
 BENCH_VENV := bench/.venv
 BENCH_BIN := $(BENCH_VENV)/bin
 
-.PHONY: bench choosing verdict families confidence leiden rates instructions tables tablescheck shapespicture faults faultscheck
+.PHONY: bench choosing verdict families confidence leiden field rates instructions tables tablescheck shapespicture faults faultscheck
 
 # Reinstalled only when the list of peers changes.
 $(BENCH_VENV)/installed: bench/requirements.txt
@@ -20,6 +20,9 @@ $(BENCH_VENV)/built: $(BENCH_VENV)/installed $(NATIVE_SOURCES) $(wildcard python
 
 bench: $(BENCH_VENV)/built ## rpf against its peers: time, memory, accuracy (an hour; ARGS=--quick: minutes)
 	$(BENCH_BIN)/python bench/peers.py $(ARGS)
+
+field: $(BENCH_VENV)/built ## rpf beside EVoC, UMAP, HDBSCAN, Leiden and others on high-dimensional sets (hours; ARGS="--sets usps --seeds 1": minutes)
+	$(BENCH_BIN)/python bench/field.py $(ARGS)
 
 choosing: $(BENCH_VENV)/built ## quality of the label-free choice on every data set (hours; ARGS="--sets iris --seeds 1": seconds)
 	$(BENCH_BIN)/python bench/choosing.py $(ARGS)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from field_methods import FIELD
 
 Labels = Any
 Method = Callable[[Any, int, int], Labels]
@@ -122,6 +123,7 @@ RPF: dict[str, Method] = {
     "rpf top-k power 4": rpf(tune=False, affinity="top-k", power=4.0),
     "rpf top-k power 8": rpf(tune=False, affinity="top-k", power=8.0),
     "rpf paper": rpf(tune=False, affinity="paper"),
+    "rpf sharp": rpf(tune=False, affinity="top-k", n_neighbors=20, power=8.0, min_samples_split=24, n_estimators=400),
     "rpf linear, 100 trees": rpf(tune=False, affinity="linear", n_estimators=100),
     "rpf top-k, 100 trees": rpf(tune=False, affinity="top-k", n_estimators=100),
     "rpf top-k, 50 trees": rpf(tune=False, affinity="top-k", n_estimators=50),
@@ -141,7 +143,7 @@ PEERS: dict[str, Method] = {
     "Ward": _ward,
 }
 
-METHODS = RPF | PEERS
+METHODS = RPF | PEERS | FIELD
 
 # Deterministic methods; one seed is enough.
 SEEDLESS = ("HDBSCAN", "Ward")

@@ -24,7 +24,10 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
 SOURCES = ("crates", "python/rpfcluster", "Cargo.lock", "Cargo.toml", "rust-toolchain.toml")
-PACKAGES = ("rpfcluster", "scikit-learn", "numpy", "scipy", "dask-ml", "dask")
+PACKAGES = (
+    *("rpfcluster", "scikit-learn", "numpy", "scipy", "dask-ml", "dask", "evoc", "umap-learn", "hdbscan", "leidenalg"),
+    *("lumbermark", "genieclust", "fast-hdbscan", "faiss-cpu"),
+)
 
 Line = dict[str, Any]
 

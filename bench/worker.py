@@ -52,6 +52,13 @@ def scores(labels: Any, truth: Any) -> dict[str, float]:
     }
 
 
+def without_noise(labels: Any, truth: Any) -> dict[str, float]:
+    """Return the share of rows without a cluster (label -1), and ARI and NMI of the others."""
+    kept = labels >= 0
+    found = scores(labels[kept], truth[kept]) if kept.any() else {"ari": 0.0, "nmi": 0.0}
+    return {"noise": float(1.0 - kept.mean()), "ari_assigned": found["ari"], "nmi_assigned": found["nmi"]}
+
+
 def fit(job: dict[str, Any], X: Any, y: Any, seed: int) -> None:
     """Run the method once, or three times if it is quick, and report."""
     method = METHODS[job["method"]]
@@ -63,13 +70,13 @@ def fit(job: dict[str, Any], X: Any, y: Any, seed: int) -> None:
     base, took = memory("VmRSS"), []
     for _ in range(3 if job.get("repeat") else 1):
         clock = time.perf_counter()
-        labels = method(X, job["k"], seed)
+        labels = np.asarray(method(X, job["k"], seed))
         took.append(time.perf_counter() - clock)
         if took[-1] > QUICK:
             break
     # A method may start a process of its own (R). The memory it inherits from this one is smaller than its peak.
     peak = max(memory("VmHWM"), resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)
-    found = scores(labels, y) | {"clusters": len(np.unique(labels))}
+    found = scores(labels, y) | without_noise(labels, y) | {"clusters": len(np.unique(labels[labels >= 0]))}
     say(seed=seed, seconds=statistics.median(took), runs=len(took), peak=peak, above=peak - base, **found)
 
 

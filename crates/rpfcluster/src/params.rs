@@ -214,6 +214,9 @@ impl RpfCluster {
     pub const TOP: usize = 20;
     /// Default exponent of `top-k`.
     pub const POWER: f64 = 8.0;
+    /// Default exponent of `top-k` for `leiden`: in a sharper graph, communities at K are small groups of close rows
+    /// (docs/notes/2026-11-leiden.md).
+    pub const LEIDEN_POWER: f64 = 1.0;
     /// Default `min_node` of `top-k`.
     pub const TOP_K_MIN_NODE: usize = 24;
     /// Default threshold of `paper`, a fraction of trees.
@@ -407,7 +410,10 @@ impl RpfCluster {
             },
             AffinityKind::TopK => AffinityParams::TopK {
                 top: self.top.unwrap_or(Self::TOP),
-                power: self.power.unwrap_or(Self::POWER),
+                power: self.power.unwrap_or(match self.method {
+                    Some(Method::Leiden) => Self::LEIDEN_POWER,
+                    _ => Self::POWER,
+                }),
             },
         }
     }

@@ -34,7 +34,7 @@ pub(crate) struct Aggregates {
 }
 
 impl Aggregates {
-    fn new(of: Vec<u32>, count: usize) -> Self {
+    pub(super) fn new(of: Vec<u32>, count: usize) -> Self {
         let mut starts = vec![0u32; count + 1];
         for aggregate in &of {
             starts[*aggregate as usize + 1] += 1;
@@ -53,7 +53,7 @@ impl Aggregates {
     }
 
     /// The number of aggregates.
-    fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.starts.len() - 1
     }
 
@@ -90,7 +90,7 @@ impl SparseAffinity {
 
     /// The neighbour with the largest weight of each point, or the point itself if it has none. A hash of the pair
     /// breaks ties: by number, all points of a ring would follow one another into one aggregate.
-    fn heaviest_neighbors(&self, observer: &dyn Observer) -> Result<Vec<u32>> {
+    pub(super) fn heaviest_neighbors(&self, observer: &dyn Observer) -> Result<Vec<u32>> {
         let n = self.indptr.len() - 1;
         let mut heaviest: Vec<u32> = (0..n as u32).collect();
         let runs = heaviest.par_chunks_mut(CANCEL_CHECK_ROWS).with_min_len(CHUNK_ROWS / CANCEL_CHECK_ROWS);
@@ -117,7 +117,11 @@ impl SparseAffinity {
     }
 
     /// The sums of the weights between aggregates; the weights within an aggregate stand on the diagonal.
-    fn coarse_graph(&self, aggregates: &Aggregates, observer: &dyn Observer) -> Result<SparseAffinity> {
+    pub(super) fn coarse_graph(
+        &self,
+        aggregates: &Aggregates,
+        observer: &dyn Observer,
+    ) -> Result<SparseAffinity> {
         let count = aggregates.count();
         let chunks: Result<Vec<CoarseRows>> = (0..count.div_ceil(CHUNK_ROWS))
             .into_par_iter()
@@ -187,7 +191,7 @@ struct CoarseRows {
 }
 
 /// The connected components of the edges from each point to `neighbor[point]`, by union-find.
-fn connected_by(neighbor: &[u32]) -> Aggregates {
+pub(super) fn connected_by(neighbor: &[u32]) -> Aggregates {
     let mut parent: Vec<u32> = (0..neighbor.len() as u32).collect();
     for (i, j) in (0..).zip(neighbor) {
         let (a, b) = (find_root(&mut parent, i), find_root(&mut parent, *j));

@@ -3,6 +3,7 @@
 mod cluster_weights;
 mod coarsen;
 mod components;
+mod contraction;
 mod csr;
 mod csr_products;
 mod smoother;
@@ -11,6 +12,7 @@ pub(crate) use cluster_weights::ClusterWeights;
 pub(crate) use coarsen::Aggregation;
 pub use components::Components;
 pub(crate) use components::find_root;
+pub(crate) use contraction::Contraction;
 pub(crate) use csr::{CANCEL_CHECK_ROWS, check_rows};
 pub use csr::{SparseAffinity, Weights};
 pub(crate) use smoother::ChebyshevStep;

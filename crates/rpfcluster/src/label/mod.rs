@@ -5,6 +5,7 @@
 //! [`Method::Leiden`] finds communities of the graph and needs no embedding (`leiden`). More clusters than distinct rows of the affinity are an error. `refine` improves the k-way labels of neighbour graphs in
 //! the pipeline.
 
+mod groups;
 mod kway;
 pub mod leiden;
 mod ncut;
@@ -17,6 +18,7 @@ use crate::graph::SparseAffinity;
 use crate::observe::{Observer, Stage, StageGuard};
 use crate::random::{Purpose, Stream};
 
+pub(crate) use groups::Groups;
 pub(crate) use kway::to_unit;
 pub(crate) use leiden::{AtK, Leiden, MergeComponents};
 pub use ncut::ncut_value;

@@ -8,7 +8,7 @@
 //! them. Costs one embedding with up to 3 K columns and O(m³) for m segments, and only where the separation is below
 //! [`CLEAR_SEPARATION`]. Measurements: docs/notes/2026-11-over-segmentation.md.
 
-use super::label;
+use super::{Groups, label};
 use crate::affinity::Affinity;
 use crate::eigen::{EmbedOptions, Method, SpectralParams, embed};
 use crate::error::{Error, Result};
@@ -36,9 +36,10 @@ pub(crate) fn segments(k: usize) -> usize {
     (SEGMENTS_PER_CLUSTER * k).min(k + MAX_EXTRA_SEGMENTS)
 }
 
-/// Better separated labels of a neighbour graph; `None` when `labels` are kept.
+/// Better separated labels of a neighbour graph; `None` when `labels` are kept. `groups` are its isolated groups.
 pub(crate) fn refined(
     affinity: &Affinity,
+    groups: Option<&Groups>,
     labels: &[u32],
     params: &SpectralParams,
     observer: &dyn Observer,
@@ -49,7 +50,7 @@ pub(crate) fn refined(
     }
     match affinity {
         Affinity::Graph(graph) if graph.is_neighbor_graph() => {
-            better_separated(graph, labels, params, observer)
+            better_separated(graph, groups, labels, params, observer)
         }
         _ => Ok(None),
     }
@@ -58,6 +59,7 @@ pub(crate) fn refined(
 /// [`refined`] for any number of rows.
 fn better_separated(
     graph: &SparseAffinity,
+    groups: Option<&Groups>,
     labels: &[u32],
     params: &SpectralParams,
     observer: &dyn Observer,
@@ -77,8 +79,12 @@ fn better_separated(
         max_iterations: params.max_iterations.min(MAX_ITERATIONS),
         ..params.clone()
     };
-    let found = embed(graph, &finer, &EmbedOptions::default(), observer)
-        .and_then(|embedding| label(graph, &embedding, &finer, observer));
+    let found = match groups {
+        Some(groups) => embed(&groups.graph, &finer, &EmbedOptions::default(), observer)
+            .and_then(|embedding| groups.labels(&embedding, &finer, observer)),
+        None => embed(graph, &finer, &EmbedOptions::default(), observer)
+            .and_then(|embedding| label(graph, &embedding, &finer, observer)),
+    };
     let mut fine = match found {
         Ok(fine) => fine,
         // Fewer distinct rows than segments.
@@ -197,13 +203,13 @@ mod tests {
             let (labels, _) = cluster(&graph, &params, &Silent).unwrap();
             let few = &labels[3 * GROUP as usize..];
             assert_eq!(few, [2; SMALL as usize], "the twelve rows are a cluster, the close groups are one");
-            let found = better_separated(&graph, &labels, &params, &Silent).unwrap();
+            let found = better_separated(&graph, None, &labels, &params, &Silent).unwrap();
             assert_eq!(found.is_some(), outliers, "{outside} edges to others");
             if let Some(found) = found {
                 let groups: Vec<u32> = (0..3 * GROUP).map(|i| i / GROUP).collect();
                 assert_eq!(found[..groups.len()], groups);
             }
-            let few_rows = refined(&Affinity::from(&graph), &labels, &params, &Silent).unwrap();
+            let few_rows = refined(&Affinity::from(&graph), None, &labels, &params, &Silent).unwrap();
             assert_eq!(few_rows, None, "too few rows for each segment");
         }
     }

@@ -23,6 +23,12 @@ const CHUNK: usize = 4096;
 
 type Line = [f64; PANEL];
 
+/// Bytes held at the peak: the blocks or the copies of the decomposition beside the matrix, and the packed rows.
+pub(super) fn bytes(n: u64, d: u64) -> u64 {
+    let padded = d.next_multiple_of(PANEL as u64);
+    8 * padded * (4 * padded + n.min(ROWS as u64))
+}
+
 /// The mean of each column.
 pub(super) fn means<R: Real>(points: &Points<R>, observer: &dyn Observer) -> Result<Vec<f64>> {
     let (n, d) = (points.n(), points.d());

@@ -39,6 +39,23 @@ const LANES: usize = 8;
 /// Rows of one parallel task of a projection.
 const CHUNK: usize = 256;
 
+/// The largest number of components that a fit of `d` columns may take; `None` for the columns themselves.
+pub(crate) fn most_components(components: Components, d: usize) -> Option<usize> {
+    match components {
+        Components::None => None,
+        Components::Auto => (MAX_COMPONENTS + 1..=MAX_COLUMNS).contains(&d).then_some(MAX_COMPONENTS),
+        Components::Count(count) => Some(count),
+    }
+}
+
+/// Bytes held while `count` components of `n` rows and `d` columns are computed, beside the rows.
+pub(crate) fn fit_bytes(n: u64, d: u64, count: u64) -> u64 {
+    match d <= COVARIANCE_COLUMNS as u64 {
+        true => covariance::bytes(n, d),
+        false => randomized::bytes(n, d, count),
+    }
+}
+
 /// Leading principal components of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Pca {

@@ -10,7 +10,7 @@
 use rayon::prelude::*;
 
 use super::covariance::means;
-use super::{Pca, projection_table};
+use super::{LANES, Pca, projection_table};
 use crate::eigen::{Block, RandomColumns, SymmetricEigen, gram, orthonormalise, rotate, symmetric};
 use crate::error::Result;
 use crate::observe::{Observer, check};
@@ -24,6 +24,12 @@ const PASSES: usize = 4;
 const STRIPES: usize = 2;
 /// Rows between two checks for cancellation.
 const CHECK_ROWS: usize = 256;
+
+/// Bytes held at the peak: the block, its padded table, the sums of the stripes, the product, and the axes.
+pub(super) fn bytes(n: u64, d: u64, count: u64) -> u64 {
+    let width = (count + OVERSAMPLING as u64).min(n).min(d);
+    8 * d * (STRIPES as u64 + 4) * (width.next_multiple_of(LANES as u64) + 1)
+}
 
 /// The `count` leading components and the total variance.
 pub(super) fn leading<R: Real>(points: &Points<R>, count: usize, observer: &dyn Observer) -> Result<Pca> {

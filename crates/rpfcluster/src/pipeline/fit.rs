@@ -10,12 +10,12 @@ use std::time::Instant;
 
 use crate::affinity::{Affinity, LinearAffinity, SparseAffinity};
 use crate::distinct::DistinctRows;
-use crate::eigen::{EmbedOptions, Embedding, Method, Solver, SpectralParams, embed};
+use crate::eigen::{EmbedOptions, Embedding, Method, Solver, SpectralParams, embed, fix_signs};
 use crate::error::{Error, Result};
 use crate::graph::Components;
 use crate::kernel::LeafMatrix;
 use crate::kmeans::relabel_by_first_appearance;
-use crate::label::{AtK, graph_of, label_copies, leiden_labels, refine};
+use crate::label::{AtK, Groups, graph_of, label_copies, leiden_labels, refine};
 use crate::observe::{Observer, check};
 use crate::params::AffinityParams;
 
@@ -98,7 +98,7 @@ pub(crate) fn spectral_labels(
     if spectral.method == Method::Leiden {
         return leiden_labelling(leaves, affinity, copies, spectral, seconds, observer);
     }
-    let clock = Instant::now();
+    let mut clock = Instant::now();
     // More components than clusters: merge those that the kernel itself, without pruning, finds most similar.
     let weighted = match (affinity, copies) {
         (Affinity::Graph(graph), Some(copies)) => Some(Affinity::from(graph.weighted(copies))),
@@ -114,13 +114,33 @@ pub(crate) fn spectral_labels(
     let similarity = between.as_ref().map(|_| &look_up as &dyn Fn(usize, usize) -> f64);
     let connected = components.as_ref().is_none_or(|found| found.count() == 1);
     let known = components.as_ref().filter(|_| !connected);
-    let options = EmbedOptions { start: None, similarity, connected, components: known };
-    let embedding = embed_in_leaf_order(leaves, counted, spectral, &options, observer)?;
-    seconds.spectral += clock.elapsed().as_secs_f64();
-    let clock = Instant::now();
-    let labels = label_copies(counted, &embedding, copies, spectral, observer)?;
+    // Component similarities refer to the original row numbers.
+    let order = &leaves.tree_leaves()[0].members[..];
+    let order = (similarity.is_none() && counted.n() >= CACHE_ROWS).then_some(order);
+    let groups = Groups::of_affinity(counted, copies, order, spectral, observer)?;
+    let (embedding, labels) = match &groups {
+        Some(groups) => {
+            // Points are numbered by their first rows, so the components keep their numbers or are searched again.
+            let options = EmbedOptions { start: None, similarity, connected, components: None };
+            let embedding = embed(&groups.graph, spectral, &options, observer)?;
+            seconds.spectral += clock.elapsed().as_secs_f64();
+            clock = Instant::now();
+            let labels = groups.labels(&embedding, spectral, observer)?;
+            let mut embedding = groups.expand_embedding(&embedding);
+            fix_signs(&mut embedding.vectors, spectral.k);
+            (embedding, labels)
+        }
+        None => {
+            let options = EmbedOptions { start: None, similarity, connected, components: known };
+            let embedding = embed_in_leaf_order(leaves, counted, spectral, &options, observer)?;
+            seconds.spectral += clock.elapsed().as_secs_f64();
+            clock = Instant::now();
+            let labels = label_copies(counted, &embedding, copies, spectral, observer)?;
+            (embedding, labels)
+        }
+    };
     drop(weighted);
-    let refined = refine::refined(affinity, &labels, spectral, observer)?;
+    let refined = refine::refined(affinity, groups.as_ref(), &labels, spectral, observer)?;
     let is_refined = refined.is_some();
     let mut labels = refined.unwrap_or(labels);
     unite_equal_leaves(leaves, &mut labels, spectral.k, observer)?;

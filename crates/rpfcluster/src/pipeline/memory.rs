@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::forest::QUANTIZED_COLUMNS;
 use crate::label::refine;
 use crate::params::{AffinityParams, RpfCluster};
+use crate::pca;
 
 /// Bytes of scratch per thread on large tables: the measured 2.1 MB, rounded up.
 const THREAD_BYTES: u64 = 3 << 20;
@@ -26,6 +27,13 @@ impl RpfCluster {
         let (n, d, t, k) = (n as u64, d as u64, self.max_trees.unwrap_or(self.trees) as u64, self.k as u64);
         let width = width as u64;
         let data = n * d * width;
+        // On principal components, the forest has their scores as its columns.
+        let components = pca::most_components(self.components, d as usize).map(|count| count as u64);
+        let (pca, scores) = match components {
+            Some(count) => (pca::fit_bytes(n, d, count), n * count * width),
+            None => (0, 0),
+        };
+        let d = components.unwrap_or(d);
         let padded = if d < 16 { n * d.next_power_of_two() * width } else { 0 };
         // Permutation and nodes; a leaf holds a third of min_node on average.
         let min_node = self.fixed_min_node(n as usize).max(2) as u64;
@@ -60,7 +68,8 @@ impl RpfCluster {
             }
         };
         let pool = (THREAD_BYTES * threads as u64).min(SCRATCH_PER_ROW * n);
-        data + forest + (padded + growing).max(spectral + affinity) + pool
+        let fit = scores + forest + (padded + growing).max(spectral + affinity);
+        data + fit.max(pca) + pool
     }
 }
 

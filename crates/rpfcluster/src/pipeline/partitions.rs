@@ -13,6 +13,7 @@ use crate::eigen::{EmbedOptions, Embedding, Method, SpectralParams, embed};
 use crate::error::{Error, Result};
 use crate::forest::Forest;
 use crate::kernel::LeafMatrix;
+use crate::label::Groups;
 use crate::label::label_copies;
 use crate::label::refine::refined;
 use crate::observe::{Observer, Quiet, Stage, StageGuard, check};
@@ -83,6 +84,8 @@ struct AllClusters<'a> {
     affinity: Affinity<'static>,
     /// The affinity with the copies of each row, where there are some.
     weighted: Option<Affinity<'static>>,
+    /// The isolated groups of a large neighbour graph; `wide` belongs to them.
+    groups: Option<Groups>,
     spectral: SpectralParams,
     wide: Option<Embedding>,
     observer: Quiet<'a>,
@@ -119,12 +122,17 @@ impl<'a> AllClusters<'a> {
             _ => None,
         };
         let counted = weighted.as_ref().unwrap_or(&affinity);
+        let copies = distinct.map(|rows| &rows.copies[..]);
+        let groups = Groups::of_affinity(counted, copies, None, &spectral, &observer)?;
+        let cut = groups.as_ref().map(|groups| Affinity::from(&groups.graph));
         let wide = if connected && setting.method != Method::Leiden {
-            possible(embed(counted, &spectral, &EmbedOptions::default(), &observer))?
+            let cut = cut.as_ref().unwrap_or(counted);
+            possible(embed(cut, &spectral, &EmbedOptions::default(), &observer))?
         } else {
             None
         };
-        Ok(AllClusters { leaves, distinct, affinity, weighted, spectral, wide, observer })
+        drop(cut);
+        Ok(AllClusters { leaves, distinct, affinity, weighted, groups, spectral, wide, observer })
     }
 
     /// The labels of all rows.
@@ -142,13 +150,18 @@ impl<'a> AllClusters<'a> {
         match &self.wide {
             Some(wide) if k <= wide.k() => {
                 let first = wide.first(k);
-                let copies = self.distinct.map(|rows| &rows.copies[..]);
-                let counted = self.weighted.as_ref().unwrap_or(affinity);
-                let found = label_copies(counted, &first, copies, &spectral, &self.observer);
+                let groups = self.groups.as_ref();
+                let found = match groups {
+                    Some(groups) => groups.labels(&first, &spectral, &self.observer),
+                    None => {
+                        let copies = self.distinct.map(|rows| &rows.copies[..]);
+                        let counted = self.weighted.as_ref().unwrap_or(affinity);
+                        label_copies(counted, &first, copies, &spectral, &self.observer)
+                    }
+                };
                 let Some(mut labels) = possible(found)? else { return Ok(None) };
-                if let Some(finer) =
-                    possible(refined(affinity, &labels, &spectral, &self.observer))?.flatten()
-                {
+                let finer = refined(affinity, groups, &labels, &spectral, &self.observer);
+                if let Some(finer) = possible(finer)?.flatten() {
                     labels = finer;
                 }
                 unite_equal_leaves(&self.leaves, &mut labels, k, &self.observer)?;
