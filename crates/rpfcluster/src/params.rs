@@ -367,7 +367,8 @@ impl RpfCluster {
             AffinityParams::Paper { .. } => (n / 4, ForestParams::default().min_node),
             // In smaller leaves, a few close rows of a tiny table are a leaf of their own in most trees, and nothing
             // connects them to the rest of their group.
-            AffinityParams::TopK { .. } => (n / 2, Self::TOP_K_MIN_NODE),
+            // Clusters of fewer than four rows need small leaves all the same.
+            AffinityParams::TopK { .. } => (if 4 * self.k > n { n / 4 } else { n / 2 }, Self::TOP_K_MIN_NODE),
         };
         self.min_node.unwrap_or(share.clamp(n.clamp(2, 6), most))
     }

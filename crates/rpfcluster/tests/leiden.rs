@@ -393,8 +393,9 @@ fn eigenvectors_are_computed_when_they_are_asked_for() {
     let fitted = leiden(AffinityKind::TopK).fit(&points).unwrap();
     let embedding = fitted.spectral_embedding(&Silent).unwrap();
     assert_eq!((embedding.n(), embedding.k()), (400, 4));
-    let spectral =
-        RpfCluster { method: Some(Method::Kway), ..leiden(AffinityKind::TopK) }.fit(&points).unwrap();
+    let power = Some(RpfCluster::LEIDEN_POWER);
+    let same = RpfCluster { method: Some(Method::Kway), power, ..leiden(AffinityKind::TopK) };
+    let spectral = same.fit(&points).unwrap();
     let close = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-6);
     assert!(close(&embedding.eigenvalues, &spectral.embedding().eigenvalues));
     let transformed = fitted.transform(&points).unwrap();
