@@ -86,7 +86,6 @@ fn options_that_do_not_apply_are_refused() {
     dir.refuses(2, &format!("{iris} --resolution 1"), &["--resolution", "--method leiden", "kway"]);
     dir.refuses(2, &format!("{iris} -k 3 --quality cpm"), &["--quality", "--method leiden"]);
     dir.refuses(2, &format!("{iris} -k 3 --method leiden --resolution 1"), &["--clusters", "--resolution"]);
-    dir.refuses(2, iris, &["--clusters"]);
     dir.refuses(2, &format!("{iris} --method leiden --resolution 0"), &["--resolution is 0", "above 0"]);
     dir.refuses(2, &format!("{iris} --method leiden --resolution nan"), &["--resolution is NaN"]);
     dir.refuses(2, &format!("{iris} -k 3 --method leiden --affinity linear"), &["--method leiden", "top-k"]);

@@ -177,7 +177,7 @@ fn verbose_lists_everything_tried() {
     let run = "cluster iris.csv -k auto --trees auto --label species -o l.csv";
     let plain = dir.rpf(run).done();
     let verbose = dir.rpf(&format!("{run} --verbose")).done();
-    for title in ["numbers of clusters tried", "numbers of trees tried", "settings tried"] {
+    for title in ["numbers of clusters tried", "numbers of trees tried", "settings compared"] {
         assert!(!plain.err.contains(title), "{}", plain.err);
         let table =
             verbose.err.split_once(title).unwrap_or_else(|| panic!("no {title} in {}", verbose.err)).1;
@@ -185,7 +185,7 @@ fn verbose_lists_everything_tried() {
         assert!(rows.len() > 1, "{rows:?}");
         assert_eq!(rows.iter().filter(|row| row.starts_with('>')).count(), 1, "{rows:?}");
     }
-    let settings = verbose.err.split_once("settings tried").unwrap().1;
+    let settings = verbose.err.split_once("settings compared").unwrap().1;
     let taken = settings.lines().find(|line| line.starts_with('>')).unwrap();
     let similarity = verbose.err.lines().find(|line| line.starts_with("similarity  ")).unwrap();
     let words = taken[2..].split("  ").next().unwrap();

@@ -22,7 +22,7 @@ const WINDOW: f64 = 4.0;
 /// Fewer copies than this neither fill a leaf nor the shortest list of neighbours that is tried, and change nothing.
 const MIN_COPIES: u32 = 5;
 /// Rows from which the spread of the columns is estimated.
-const RANGE_ROWS: usize = 1000;
+pub(crate) const RANGE_ROWS: usize = 1000;
 /// Rows between two checks for cancellation.
 const CHECK_ROWS: usize = 1 << 14;
 

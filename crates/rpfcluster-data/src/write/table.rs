@@ -115,7 +115,7 @@ pub fn table(out: &mut (impl Write + Send), format: Format, columns: &[Column<'_
 /// Writes columns of equal length as CSV. Numbers have the shortest form that reads back to the same bits.
 pub fn table_csv(out: &mut impl Write, columns: &[Column<'_>]) -> Result<()> {
     let mut csv = csv::WriterBuilder::new().from_writer(out);
-    csv.write_record(columns.iter().map(|column| column.name.as_bytes()))?;
+    csv.write_record(columns.iter().map(|column| column.name.as_bytes())).map_err(of_csv)?;
     let shown = |cells: &Cells<'_>, row: usize| match cells {
         Cells::Integers(cells) => cells[row].map(|x| x.to_string()),
         Cells::Singles(cells) => Some(cells[row]).filter(|x| !x.is_nan()).map(|x| x.to_string()),
@@ -123,9 +123,18 @@ pub fn table_csv(out: &mut impl Write, columns: &[Column<'_>]) -> Result<()> {
         Cells::Text(cells) => cells[row].as_ref().map(|x| x.to_string()),
     };
     for row in 0..columns.first().map_or(0, |column| column.cells.len()) {
-        csv.write_record(columns.iter().map(|column| shown(&column.cells, row).unwrap_or_default()))?;
+        csv.write_record(columns.iter().map(|column| shown(&column.cells, row).unwrap_or_default()))
+            .map_err(of_csv)?;
     }
     csv.flush()
+}
+
+/// The error of the output itself, so that a closed pipe is told from other errors.
+fn of_csv(error: csv::Error) -> Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => Error::other(format!("{other:?}")),
+    }
 }
 
 fn npy(out: &mut impl Write, columns: &[Column<'_>]) -> Result<()> {

@@ -3,6 +3,7 @@
 //! The estimate is a closed formula in the shape of the table, the parameters and the number of threads;
 //! tests/memory.rs compares it with measured peaks.
 
+use crate::distinct::RANGE_ROWS;
 use crate::eigen::Method;
 use crate::error::{Error, Result};
 use crate::forest::QUANTIZED_COLUMNS;
@@ -33,7 +34,7 @@ impl RpfCluster {
             Some(count) => (pca::fit_bytes(n, d, count), n * count * width),
             None => (0, 0),
         };
-        let d = components.unwrap_or(d);
+        let (columns_of_table, d) = (d, components.unwrap_or(d));
         let padded = if d < 16 { n * d.next_power_of_two() * width } else { 0 };
         // Permutation and nodes; a leaf holds a third of min_node on average.
         let min_node = self.fixed_min_node(n as usize).max(2) as u64;
@@ -69,7 +70,9 @@ impl RpfCluster {
         };
         let pool = (THREAD_BYTES * threads as u64).min(SCRATCH_PER_ROW * n);
         let fit = scores + forest + (padded + growing).max(spectral + affinity);
-        data + fit.max(pca) + pool
+        // A sample of the rows by columns, from which copies of rows are found.
+        let ranges = n.min(RANGE_ROWS as u64).next_power_of_two() * columns_of_table * 8;
+        data + fit.max(pca).max(ranges) + pool
     }
 }
 

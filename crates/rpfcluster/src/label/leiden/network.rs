@@ -77,12 +77,12 @@ impl Network {
         let mut sums = NeighborSums::new(groups);
         let (mut starts, mut targets, mut weights) = (Vec::with_capacity(groups + 1), Vec::new(), Vec::new());
         starts.push(0);
-        for group in 0..groups {
+        for (group, mass) in masses.iter_mut().enumerate() {
             if group.is_multiple_of(CANCEL_CHECK_ROWS) {
                 check(observer)?;
             }
             for &node in members.of(group) {
-                masses[group] += self.masses[node as usize];
+                *mass += self.masses[node as usize];
                 for (other, weight) in self.neighbors(node as usize) {
                     sums.add(group_of[other], weight);
                 }

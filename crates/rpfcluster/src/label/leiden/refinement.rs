@@ -33,14 +33,14 @@ pub(super) fn refine(
     // The weight from each subset to the rest of its community.
     let mut cut = vec![0.0; n];
     let mut pairs = 0usize;
-    for node in 0..n {
+    for (node, cut) in cut.iter_mut().enumerate() {
         if node.is_multiple_of(CANCEL_CHECK_NODES) {
             check(observer)?;
         }
         for (other, weight) in network.neighbors(node) {
             pairs += 1;
             if communities.of[other] == communities.of[node] {
-                cut[node] += weight;
+                *cut += weight;
             }
         }
     }
