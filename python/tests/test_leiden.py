@@ -36,7 +36,7 @@ def test_resolution_decides_the_number_of_clusters():
 def test_embedding_is_computed_on_first_access():
     X, _ = load_iris(return_X_y=True)
     model = RPFCluster(3, method="leiden", tune=False, random_state=0).fit(X)
-    other = RPFCluster(3, method="kway", tune=False, random_state=0).fit(X)
+    other = RPFCluster(3, method="kway", power=1.0, tune=False, random_state=0).fit(X)
     assert model.embedding_.shape == (150, 3)
     np.testing.assert_allclose(np.abs(model.embedding_), np.abs(other.embedding_), atol=1e-6)
     assert model.transform(X[:5]).shape == (5, 3)

@@ -14,9 +14,6 @@ const SOFT: (usize, f64) = (10, 2.0);
 const COARSE_SHARE: usize = 8;
 /// Prediction strength by which the soft graph must exceed the default.
 const SOFT_MARGIN: f64 = 0.1;
-/// The same for tables of one or two columns, where clusters are often curved: a soft graph cuts them across, and halves of
-/// the rows agree on that.
-const SOFT_MARGIN_PLANE: f64 = 0.3;
 /// Prediction strength by which coarse leaves must exceed the default. They are reproduced more easily than they are right.
 const COARSE_MARGIN: f64 = 0.3;
 /// Thresholds and bandwidths of `paper` beside the default, where they are open.
@@ -35,9 +32,12 @@ pub(crate) fn families(params: &RpfCluster, n: usize, d: usize) -> Vec<Family> {
     let method = params.method.unwrap_or_default();
     let at = |min_node, affinity, margin| Family { setting: Setting { min_node, affinity, method }, margin };
     let min_node = params.fixed_min_node(n);
-    let soft_margin = if d > 2 { SOFT_MARGIN } else { SOFT_MARGIN_PLANE };
     let default = params.fixed_affinity();
     let mut all = vec![at(min_node, default, 0.0)];
+    // In the plane clusters are often curved; the other families cut them across, and halves of the rows agree on that.
+    if d <= 2 {
+        return all;
+    }
     match default {
         AffinityParams::Linear => {}
         AffinityParams::Paper { beta1, beta2, diagonal } => {
@@ -45,13 +45,13 @@ pub(crate) fn families(params: &RpfCluster, n: usize, d: usize) -> Vec<Family> {
             for (threshold, bandwidth) in PAPER {
                 let beta1 = open(params.beta1, beta1, threshold);
                 let beta2 = open(params.beta2, beta2, bandwidth);
-                all.push(at(min_node, AffinityParams::Paper { beta1, beta2, diagonal }, soft_margin));
+                all.push(at(min_node, AffinityParams::Paper { beta1, beta2, diagonal }, SOFT_MARGIN));
             }
         }
         AffinityParams::TopK { top, power } => {
             let top = if params.top.is_some() { top } else { SOFT.0 };
             let power = if params.power.is_some() { power } else { SOFT.1 };
-            all.push(at(min_node, AffinityParams::TopK { top, power }, soft_margin));
+            all.push(at(min_node, AffinityParams::TopK { top, power }, SOFT_MARGIN));
             // The factored kernel has no pairs to find communities of.
             let open = params.affinity.is_none() && params.top.is_none() && params.power.is_none();
             if open && method != Method::Leiden {
@@ -113,5 +113,10 @@ mod tests {
             let of = |n| families(&params, n, 5).iter().map(|f| f.setting.affinity).collect::<Vec<_>>();
             assert_eq!(of(20), of(100_000));
         }
+    }
+
+    #[test]
+    fn default_is_not_compared_in_the_plane() {
+        assert_eq!(families(&RpfCluster::default(), 1000, 2).len(), 1);
     }
 }
