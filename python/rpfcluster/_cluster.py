@@ -73,12 +73,12 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         Exponent of the weights of affinity="top-k".
     diagonal : {"keep", "drop"}, default="keep"
         Whether affinity="paper" keeps the affinity of each sample with itself.
-    n_estimators : int or "auto", default=200
-        Number of trees. "auto" doubles it, up to 1600, until both halves of the forest give the same clusters.
+    n_estimators : int, "auto" or None, default=None
+        Number of trees. None is 200, or 400 on principal components. "auto" doubles it, up to 1600, until both halves of the forest give the same clusters.
     min_samples_split : int or "auto", default="auto"
-        The minimum number of samples required to split a node. With ``tune=False``, "auto" is 30, less below 120
-        samples (a quarter of them, at least 6), and at least the square root of the number of samples for
-        affinity="linear".
+        The minimum number of samples required to split a node. With ``tune=False``, "auto" is 24 for
+        affinity="top-k", but at most half of the samples, and 30 for the others, but at most a quarter of them; at least
+        6. For affinity="linear" it is at least the square root of the number of samples.
     split, direction, n_candidates
         See `RPForest`.
     n_components : int, "auto" or None, default="auto"
@@ -190,7 +190,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         n_neighbors: int | str = "auto",
         power: float | str = "auto",
         diagonal: str = "keep",
-        n_estimators: int | str = 200,
+        n_estimators: int | str | None = None,
         min_samples_split: int | str = "auto",
         split: str = "uniform",
         direction: str = "gaussian",
@@ -373,7 +373,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         """Return the number of trees, or its limit."""
         if is_auto(self.n_estimators, "n_estimators"):
             return {"max_trees": _MAX_TREES}
-        return super()._trees()
+        return {"trees": None} if self.n_estimators is None else super()._trees()
 
     def _set_fitted(self, cluster: _rpfcluster.Cluster, dtype: Any) -> RPFCluster:
         """Set the fitted attributes from a native clustering."""

@@ -48,7 +48,7 @@ pub fn fit(session: &Session, table: &Table, params: &RpfCluster) -> Result<Fitt
         Values::F64(_) => size_of::<f64>(),
     };
     let needed = params.memory_needed(table.n, table.d(), width);
-    let what = format!("clustering {} rows with {} trees", table.n, params.trees);
+    let what = format!("clustering {} rows", table.n);
     session.check_memory(&what, needed, "use fewer --trees or fewer rows")?;
     let fitted = with_points!(table, |points| params
         .fit(points.observed(&session.progress))

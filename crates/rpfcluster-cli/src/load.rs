@@ -77,7 +77,7 @@ pub fn table_like(
     let (table, unknown) = session.clock.time("read", || fitted.apply(frame, &selection))?;
     if let Some(names) = listed(&unknown) {
         session.note(&format!(
-            "hint: {}: ignored {names}: the model was not fitted on {}; --drop leaves out columns without this hint",
+            "hint: {}: ignored {names}: the model was not fitted on {}; --drop silences this hint",
             table.source,
             if unknown.len() == 1 { "it" } else { "them" }
         ));

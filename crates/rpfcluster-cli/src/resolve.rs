@@ -24,7 +24,7 @@ pub fn forest(args: &ForestArgs) -> Result<ForestParams> {
         }
     };
     let params = ForestParams {
-        trees: fixed_trees(args)?,
+        trees: given_trees(args)?.unwrap_or(default.trees),
         min_node,
         split: args.split.map_or(default.split, Into::into),
         direction: args.direction.map_or(default.direction, Into::into),
@@ -35,11 +35,11 @@ pub fn forest(args: &ForestArgs) -> Result<ForestParams> {
     Ok(params)
 }
 
-/// The number of trees for commands that cannot choose it.
-fn fixed_trees(args: &ForestArgs) -> Result<usize> {
+/// The number of trees that was given, for commands that cannot choose it.
+fn given_trees(args: &ForestArgs) -> Result<Option<usize>> {
     match args.trees {
-        None => Ok(ForestParams::default().trees),
-        Some(AutoOr::Value(trees)) => Ok(trees),
+        None => Ok(None),
+        Some(AutoOr::Value(trees)) => Ok(Some(trees)),
         Some(AutoOr::Auto) => {
             Err(Failure::usage("--trees auto is for rpf cluster only; give a number here, such as 200"))
         }
@@ -96,7 +96,7 @@ pub fn pipeline(forest: &ForestArgs, spectral: &SpectralArgs, clusters: &Cluster
     let params = RpfCluster {
         k,
         max_k,
-        trees: fixed_trees(forest)?,
+        trees: given_trees(forest)?,
         min_node: forest.min_node.and_then(|n| n.value()),
         split: forest.split.map_or(default.split, Into::into),
         direction: forest.direction.map_or(default.direction, Into::into),

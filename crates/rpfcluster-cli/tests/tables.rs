@@ -24,7 +24,7 @@ fn iris(dir: &TestDir, name: &str, separator: &str, header: bool, cell: impl Fn(
 fn tables_of_other_countries_give_the_same_labels_and_the_summary_says_how_they_were_read() {
     let dir = TestDir::new();
     let expected = dir.rpf(&format!("cluster iris.csv --label species {FIT}")).done();
-    assert!(expected.err.contains("read as      cells separated by \",\", names in the first line\n"));
+    assert!(expected.err.contains("read as      cells separated by \",\", header\n"));
     let comma = |cell: &str| cell.replace('.', ",");
     iris(&dir, "german.csv", ";", true, comma);
     iris(&dir, "bars.txt", "|", true, str::to_string);
@@ -33,10 +33,10 @@ fn tables_of_other_countries_give_the_same_labels_and_the_summary_says_how_they_
     let plain = String::from_utf8(dir.bytes("plain.csv")).unwrap();
     dir.put("years.csv", format!("2019,2020,2021,2022\n{plain}"));
     for (file, said) in [
-        ("german.csv", "cells separated by \";\", decimal comma, names in the first line"),
-        ("bars.txt", "cells separated by \"|\", names in the first line"),
-        ("bare.csv", "cells separated by tabs, decimal comma, no line of names"),
-        ("years.csv", "cells separated by \",\", names in the first line"),
+        ("german.csv", "cells separated by \";\", decimal comma, header"),
+        ("bars.txt", "cells separated by \"|\", header"),
+        ("bare.csv", "cells separated by tabs, decimal comma, no header"),
+        ("years.csv", "cells separated by \",\", header"),
         ("german.csv --delimiter ; --decimal , --header yes", "decimal comma"),
     ] {
         let run = dir.rpf(&format!("cluster {file} {FIT}")).done();

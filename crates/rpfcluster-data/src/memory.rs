@@ -16,7 +16,7 @@ use crate::error::{Result, format};
 pub struct MemoryLimit {
     /// Number of bytes.
     pub bytes: u64,
-    /// Who sets it, for messages: `--memory-limit allows`, `the machine has free`.
+    /// Who sets it, for messages: `--memory-limit allows`, `free memory is`.
     pub whose: &'static str,
 }
 
@@ -31,7 +31,7 @@ pub fn memory_limit(asked: Option<u64>) -> Option<MemoryLimit> {
     };
     let soft = match asked {
         Some(_) => (asked, "--memory-limit allows"),
-        None => (kilobytes(&text("/proc/meminfo"), "MemAvailable"), "the machine has free"),
+        None => (kilobytes(&text("/proc/meminfo"), "MemAvailable"), "free memory is"),
     };
     [
         soft,

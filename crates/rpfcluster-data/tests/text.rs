@@ -90,9 +90,9 @@ fn delimiter_decimal_and_header_can_be_given() {
         (frame.n(), frame.width(), frame.number(0, frame.width() - 1), dialect)
     };
     let colon = ReadOptions { delimiter: Some(":".parse().unwrap()), ..TEXT };
-    assert_eq!(read("1:2\n3:4\n", colon), (2, 2, 2.0, "cells separated by \":\", no line of names".into()));
+    assert_eq!(read("1:2\n3:4\n", colon), (2, 2, 2.0, "cells separated by \":\", no header".into()));
     let comma = ReadOptions { decimal: Some(",".parse().unwrap()), ..TEXT };
-    let said = "cells separated by \";\", decimal comma, names in the first line";
+    let said = "cells separated by \";\", decimal comma, header";
     assert_eq!(read("a;b\n1;1,234\n", comma), (1, 2, 1.234, said.into()));
     let none = ReadOptions { header: Some(false), ..TEXT };
     assert_eq!(read("2019,2020\n1,2\n", none).0, 2);
@@ -425,4 +425,20 @@ proptest! {
         let text: String = values.chunks(3).map(|r| format!("{},{:e},{}\n", r[0], r[1], r[2])).collect();
         prop_assert_eq!(numbers(&text), values);
     }
+}
+
+#[test]
+fn the_name_of_a_column_of_labels_is_not_a_label() {
+    let labels = |text: &str, header: Option<bool>| {
+        let options = ReadOptions { header, ..Default::default() };
+        read_labels_bytes(text.as_bytes().to_vec(), "t", None, &options).unwrap().labels.codes.len()
+    };
+    assert_eq!(labels("diagnosis\nB\nM\nB\nM\n", None), 4);
+    assert_eq!(labels("diagnosis\n0\n1\n0\n1\n", None), 4);
+    assert_eq!(labels("\ndiagnosis\n0\n1\n0\n1\n", Some(true)), 4);
+    // A label that occurs once is a label where others do too, and so is a number.
+    assert_eq!(labels("a\nB\nM\nB\nM\nc\n", None), 6);
+    assert_eq!(labels("7\n0\n1\n0\n1\n", None), 5);
+    assert_eq!(labels("a\nb\n", None), 2);
+    assert_eq!(labels("class\nclass\nB\nB\n", Some(false)), 4);
 }

@@ -151,7 +151,7 @@ impl Clustering {
         let landmarks = match self {
             Clustering::Rows(fitted) => {
                 let p = fitted.params();
-                params.push(("trees", p.trees.into()));
+                params.push(("trees", fitted.forest().trees().into()));
                 params.push(("min_node", fitted.min_node().into()));
                 params.push(("split", json!(p.split)));
                 params.push(("direction", json!(p.direction)));

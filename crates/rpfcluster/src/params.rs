@@ -125,8 +125,8 @@ pub struct RpfCluster {
     pub tune: bool,
     /// Whether the fit is assessed: see [`crate::Fitted::verdict`]. The labels do not depend on it.
     pub assess: bool,
-    /// T, the number of trees.
-    pub trees: usize,
+    /// T, the number of trees. `None` is [`RpfCluster::TREES`], or [`RpfCluster::COMPONENT_TREES`] on principal components.
+    pub trees: Option<usize>,
     /// Selects T, at most this number; `trees` is then ignored.
     pub max_trees: Option<usize>,
     /// n_s: a node with fewer rows is a leaf. The paper's value is 30.
@@ -182,7 +182,7 @@ impl Default for RpfCluster {
             max_k: None,
             tune: true,
             assess: true,
-            trees: forest.trees,
+            trees: None,
             max_trees: None,
             min_node: None,
             split: forest.split,
@@ -209,6 +209,11 @@ impl Default for RpfCluster {
 }
 
 impl RpfCluster {
+    /// Default number of trees.
+    pub const TREES: usize = 200;
+    /// Default number of trees on principal components. In many dimensions neighbours share few leaves, and a share of few
+    /// leaves needs more trees for the same relative error (docs/notes/2026-11-components.md).
+    pub const COMPONENT_TREES: usize = 400;
     /// Default number of neighbours of `top-k`. With [`RpfCluster::POWER`] and [`RpfCluster::TOP_K_MIN_NODE`] the best
     /// fixed setting on design tables (docs/notes/2026-11-families.md).
     pub const TOP: usize = 20;
@@ -300,7 +305,7 @@ impl RpfCluster {
     /// The parameters of the forest.
     pub fn forest_params(&self, min_node: usize) -> ForestParams {
         ForestParams {
-            trees: self.trees,
+            trees: self.trees.unwrap_or(Self::TREES),
             min_node,
             split: self.split,
             direction: self.direction,
@@ -348,6 +353,11 @@ impl RpfCluster {
             seed: self.seed,
             ..Default::default()
         }
+    }
+
+    /// The number of trees by default: the given one, or that for the columns that the forest is grown on.
+    pub(crate) fn trees_by_default(&self, components: bool) -> usize {
+        self.trees.unwrap_or(if components { Self::COMPONENT_TREES } else { Self::TREES })
     }
 
     /// n_s by default: the given value, else 24 for `top-k`, but at most half of the rows, and the paper's 30 for the others,

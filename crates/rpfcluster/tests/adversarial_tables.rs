@@ -138,7 +138,7 @@ fn every_adversarial_table_gets_valid_labels_or_a_reason() {
                     let tune = affinity.is_none();
                     let open = RpfCluster {
                         k: table.k,
-                        trees: 24,
+                        trees: Some(24),
                         seed,
                         tune,
                         threads: Some(1),

@@ -38,7 +38,7 @@ fn blobs(n: usize, d: usize, k: usize, spread: f64, seed: u64) -> (Vec<f64>, Vec
 }
 
 fn settings() -> Vec<RpfCluster> {
-    let base = RpfCluster { k: 4, trees: 60, tune: false, min_node: Some(20), ..Default::default() };
+    let base = RpfCluster { k: 4, trees: Some(60), tune: false, min_node: Some(20), ..Default::default() };
     let kinds = [AffinityKind::Linear, AffinityKind::Paper, AffinityKind::TopK];
     kinds
         .into_iter()
@@ -81,8 +81,14 @@ fn slightly_moved_rows_are_embedded_near_the_training_rows() {
     for kind in [AffinityKind::Linear, AffinityKind::Paper, AffinityKind::TopK] {
         // A higher power magnifies the few trees in which a moved row changes its leaf.
         let power = (kind == AffinityKind::TopK).then_some(4.0);
-        let params =
-            RpfCluster { k: 3, trees: 80, affinity: Some(kind), power, tune: false, ..Default::default() };
+        let params = RpfCluster {
+            k: 3,
+            trees: Some(80),
+            affinity: Some(kind),
+            power,
+            tune: false,
+            ..Default::default()
+        };
         let fitted = params.fit(&points).unwrap();
         let near = fitted.transform(&Points::new(&moved, 800, 4).unwrap()).unwrap();
         let mut off = 0.0f64;
@@ -103,7 +109,7 @@ fn slightly_moved_rows_are_embedded_near_the_training_rows() {
 fn unseen_rows_of_rings_get_the_label_of_their_ring() {
     let (values, classes) = rings(3000, 3);
     let (train, test) = values.split_at(4000);
-    let params = RpfCluster { k: 3, trees: 100, ..Default::default() };
+    let params = RpfCluster { k: 3, trees: Some(100), ..Default::default() };
     let fitted = params.fit(&Points::new(train, 2000, 2).unwrap()).unwrap();
     assert_eq!(Scores::new(fitted.labels(), &classes[..2000]).unwrap().rho_c, 100.0);
     let predicted = fitted.predict(&Points::new(test, 1000, 2).unwrap()).unwrap();
@@ -118,7 +124,7 @@ fn labels_do_not_depend_on_thread_count() {
         let run = |threads| {
             let params = RpfCluster {
                 k: 5,
-                trees: 40,
+                trees: Some(40),
                 affinity: Some(kind),
                 tune: false,
                 threads: Some(threads),
@@ -170,7 +176,13 @@ fn eight_blobs_are_found_in_2000_and_in_20000_rows() {
         let (values, classes) = blobs(n, 10, 8, 3.0, 6);
         let points = Points::new(&values, n, 10).unwrap();
         for kind in [AffinityKind::Linear, AffinityKind::TopK] {
-            let params = RpfCluster { k: 8, trees, affinity: Some(kind), tune: false, ..Default::default() };
+            let params = RpfCluster {
+                k: 8,
+                trees: Some(trees),
+                affinity: Some(kind),
+                tune: false,
+                ..Default::default()
+            };
             let scores = Scores::new(params.fit(&points).unwrap().labels(), &classes).unwrap();
             assert!(scores.rho_c >= 98.5, "{kind:?} at {n}: {}", scores.rho_c);
         }
@@ -181,27 +193,33 @@ fn eight_blobs_are_found_in_2000_and_in_20000_rows() {
 fn given_parameters_are_kept_and_open_ones_selected() {
     let (values, classes) = rings(900, 7);
     let points = Points::new(&values, 900, 2).unwrap();
-    let fitted = RpfCluster { k: 3, trees: 100, ..Default::default() }.fit(&points).unwrap();
+    let fitted = RpfCluster { k: 3, trees: Some(100), ..Default::default() }.fit(&points).unwrap();
     assert_eq!(Scores::new(fitted.labels(), &classes).unwrap().ari, 1.0);
     let choice = fitted.evidence().settings.as_ref().unwrap();
     assert_eq!(choice.candidates.len(), 1, "nothing is compared in the plane");
     assert_eq!(choice.affinity, *fitted.affinity());
 
-    let params = RpfCluster { k: 3, trees: 100, power: Some(3.0), min_node: Some(40), ..Default::default() };
+    let params =
+        RpfCluster { k: 3, trees: Some(100), power: Some(3.0), min_node: Some(40), ..Default::default() };
     let fitted = params.fit(&points).unwrap();
     assert_eq!(fitted.min_node(), 40);
     assert!(matches!(fitted.affinity(), AffinityParams::TopK { power: 3.0, .. }));
 
-    let params =
-        RpfCluster { k: 3, trees: 50, beta1: Some(0.2), diagonal: Diagonal::Drop, ..Default::default() };
+    let params = RpfCluster {
+        k: 3,
+        trees: Some(50),
+        beta1: Some(0.2),
+        diagonal: Diagonal::Drop,
+        ..Default::default()
+    };
     assert!(matches!(params.fit(&points).unwrap().affinity(), AffinityParams::Paper { beta1: 0.2, .. }));
 
     // The chosen setting, given by hand, is the same clustering.
-    let chosen = RpfCluster { k: 3, trees: 100, ..Default::default() }.fit(&points).unwrap();
+    let chosen = RpfCluster { k: 3, trees: Some(100), ..Default::default() }.fit(&points).unwrap();
     let AffinityParams::TopK { top, power } = *chosen.affinity() else { panic!("{:?}", chosen.affinity()) };
     let again = RpfCluster {
         k: 3,
-        trees: 100,
+        trees: Some(100),
         min_node: Some(chosen.min_node()),
         affinity: Some(AffinityKind::TopK),
         top: Some(top),
@@ -218,7 +236,7 @@ fn normal_and_uniform_clouds_are_one_cluster() {
         let normal: Vec<f64> = (0..800 * d).map(|_| stream.normal()).collect();
         let cube: Vec<f64> = (0..800 * d).map(|_| stream.uniform()).collect();
         for values in [normal, cube] {
-            let params = RpfCluster { max_k: Some(8), trees: 100, ..Default::default() };
+            let params = RpfCluster { max_k: Some(8), trees: Some(100), ..Default::default() };
             let fitted = params.fit(&Points::new(&values, 800, d).unwrap()).unwrap();
             assert_eq!(fitted.k(), 1);
             assert!(fitted.labels().iter().all(|&l| l == 0));
@@ -229,7 +247,7 @@ fn normal_and_uniform_clouds_are_one_cluster() {
 #[test]
 fn selected_k_of_three_rings_is_three() {
     let (values, classes) = rings(900, 12);
-    let params = RpfCluster { max_k: Some(8), trees: 100, ..Default::default() };
+    let params = RpfCluster { max_k: Some(8), trees: Some(100), ..Default::default() };
     let fitted = params.fit(&Points::new(&values, 900, 2).unwrap()).unwrap();
     assert_eq!(fitted.k(), 3);
     assert_eq!(Scores::new(fitted.labels(), &classes).unwrap().ari, 1.0);
@@ -259,7 +277,7 @@ fn wide_tables_give_the_same_k_dense_and_sparse() {
         });
         starts.push(stored.len());
     }
-    let params = RpfCluster { max_k: Some(6), trees: 60, ..Default::default() };
+    let params = RpfCluster { max_k: Some(6), trees: Some(60), ..Default::default() };
     let dense = params.fit(&Points::new(&values, n, d).unwrap()).unwrap();
     let sparse = params.fit(&Points::sparse(&starts, &columns, &stored, n, d).unwrap()).unwrap();
     assert_eq!(dense.k(), 3, "{:?}", dense.evidence().k);
@@ -274,7 +292,7 @@ fn confidence_is_high_inside_clusters_and_lower_between_them() {
     let values: Vec<f64> = (0..1000).map(|i| if i % 2 == 0 { -1.5 } else { 1.5 } + stream.normal()).collect();
     let (top, power) = (Some(10), Some(2.0));
     let fitted =
-        RpfCluster { k: 2, trees: 100, top, power, tune: false, assess: false, ..Default::default() }
+        RpfCluster { k: 2, trees: Some(100), top, power, tune: false, assess: false, ..Default::default() }
             .fit(&Points::new(&values, 1000, 1).unwrap())
             .unwrap();
     let confidence = fitted.confidence(&Silent).unwrap();
@@ -324,7 +342,7 @@ fn impossible_parameters_are_refused() {
         RpfCluster { power: Some(f64::NAN), ..Default::default() },
         RpfCluster { top: Some(0), ..Default::default() },
         RpfCluster { max_k: Some(1), ..Default::default() },
-        RpfCluster { trees: 0, ..Default::default() },
+        RpfCluster { trees: Some(0), ..Default::default() },
         RpfCluster { threads: Some(0), ..Default::default() },
     ] {
         assert!(matches!(refused(params), Error::Parameter { .. }));
@@ -357,7 +375,7 @@ fn paper_affinity_gives_eigenvectors_and_three_clusters_at_every_bandwidth() {
             for method in [Method::Kway, Method::Ncut] {
                 let params = RpfCluster {
                     k: 3,
-                    trees: 100,
+                    trees: Some(100),
                     beta1: Some(0.1),
                     beta2: Some(beta2),
                     min_node: Some(30),

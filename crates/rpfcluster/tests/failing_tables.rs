@@ -184,7 +184,7 @@ fn an_identifier_is_named_and_its_clusters_are_not_believed() {
             hints.contains("Column id holds") && hints.contains("Column id looks like an identifier"),
             "{hints}"
         );
-        assert!(hints.contains("Without it other clusters are found"), "{hints}");
+        assert!(hints.contains("Without it the clusters change"), "{hints}");
         // Without the column, two groups are clear.
         let kept: Vec<f64> = values.chunks_exact(3).flat_map(|row| [row[1], row[2]]).collect();
         let fitted =

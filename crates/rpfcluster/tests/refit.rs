@@ -19,9 +19,9 @@ fn first(params: RpfCluster) -> (Vec<f64>, Fitted) {
 
 #[test]
 fn refit_labels_equal_those_of_a_new_fit() {
-    let (values, fitted) = first(RpfCluster { k: 3, seed: 9, trees: 60, ..Default::default() });
+    let (values, fitted) = first(RpfCluster { k: 3, seed: 9, trees: Some(60), ..Default::default() });
     let points = Points::new(&values, ROWS, 3).unwrap();
-    let base = RpfCluster { k: 3, seed: 9, trees: 60, tune: false, ..Default::default() };
+    let base = RpfCluster { k: 3, seed: 9, trees: Some(60), tune: false, ..Default::default() };
     for params in [
         RpfCluster { k: 5, tune: true, ..base.clone() },
         RpfCluster { k: 1, tune: true, ..base.clone() },
@@ -45,11 +45,11 @@ fn refit_labels_equal_those_of_a_new_fit() {
 
 #[test]
 fn forest_parameters_of_a_refit_are_ignored() {
-    let (_, fitted) = first(RpfCluster { k: 3, seed: 9, trees: 60, ..Default::default() });
-    let other = RpfCluster { k: 3, seed: 1, trees: 10, max_trees: Some(100), ..Default::default() };
+    let (_, fitted) = first(RpfCluster { k: 3, seed: 9, trees: Some(60), ..Default::default() });
+    let other = RpfCluster { k: 3, seed: 1, trees: Some(10), max_trees: Some(100), ..Default::default() };
     let again = fitted.refit(&other, &Silent).unwrap();
     assert_eq!(again.labels(), fitted.labels());
-    assert_eq!((again.params().seed, again.params().trees), (9, 60));
+    assert_eq!((again.params().seed, again.params().trees), (9, Some(60)));
     assert_eq!(again.forest(), fitted.forest());
 }
 

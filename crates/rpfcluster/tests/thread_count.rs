@@ -81,7 +81,7 @@ fn compare<R: Real>(values: &[R], d: usize, params: &RpfCluster, threads: &[usiz
 }
 
 fn params(kind: AffinityKind) -> RpfCluster {
-    let open = RpfCluster { k: 3, trees: 8, tune: false, assess: false, ..Default::default() };
+    let open = RpfCluster { k: 3, trees: Some(8), tune: false, assess: false, ..Default::default() };
     RpfCluster { affinity: Some(kind), ..open }
 }
 
@@ -115,7 +115,7 @@ fn top_k_does_not_depend_on_thread_count_around_any_threshold() {
 #[test]
 fn chosen_parameters_and_verdict_do_not_depend_on_thread_count() {
     for (rows, d) in [(290, 3), (3010, 3), (4110, 20)] {
-        let open = RpfCluster { k: 3, trees: 12, ..Default::default() };
+        let open = RpfCluster { k: 3, trees: Some(12), ..Default::default() };
         compare(&clouds(rows, d), d, &open, &[1, 3], &format!("choice on {rows} rows"));
     }
 }
@@ -134,7 +134,7 @@ fn nothing_depends_on_thread_count_at_any_size() {
             compare(&columns, 20, &params(kind), &all, &format!("{what}, 20 columns"));
             println!("{what}: equal");
         }
-        let open = RpfCluster { k: 3, trees: 8, ..Default::default() };
+        let open = RpfCluster { k: 3, trees: Some(8), ..Default::default() };
         compare(&wide, 3, &open, &[1, 3], &format!("choice on {rows} rows"));
         println!("choice on {rows} rows: equal");
     }
@@ -153,7 +153,7 @@ fn hashes() -> String {
             lines += &format!("{rows} {d} {kind:?} f32 {:016x}\n", fit(&narrow, d, &params).hash());
         }
     }
-    let open = RpfCluster { k: 3, trees: 20, ..Default::default() };
+    let open = RpfCluster { k: 3, trees: Some(20), ..Default::default() };
     lines + &format!("150 2 choice f64 {:016x}\n", fit(&clouds(150, 2), 2, &open).hash())
 }
 

@@ -35,7 +35,8 @@ Examples:
   rpf compare data.csv -k 3 --label class       compare with K-means, NJW, Cluster Forests
   rpf plot model.rpf --kind heatmap -o fig.pdf  draw a figure for a paper
 
-Exit status: 0 success, 1 error in the data or a file, 2 error in the command line.";
+Exit status: 0 success, 1 error in the data or a file, 2 error in the command line,
+130 interrupted.";
 
 /// Random projection forests, the similarity kernel they learn, and clustering built on it.
 #[derive(Debug, Parser)]

@@ -38,12 +38,11 @@ pub struct ReadArgs {
     #[arg(long, value_name = "FORMAT", value_parser = format)]
     pub format: Option<Format>,
 
-    /// Text files: what separates two cells, a character such as ; or |, or comma, tab, blanks [default: found by
-    /// looking at the first lines]
+    /// Text files: what separates two cells, a character such as ; or |, or comma, tab, blanks [default: detected]
     #[arg(long, value_name = "C", value_parser = delimiter)]
     pub delimiter: Option<Delimiter>,
 
-    /// Text files: the decimal character, . or , [default: found by looking]
+    /// Text files: the decimal character, . or , [default: detected]
     #[arg(long, value_name = "C", value_parser = decimal)]
     pub decimal: Option<Decimal>,
 
@@ -89,7 +88,7 @@ pub struct DataArgs {
 #[command(next_help_heading = "Forest options")]
 pub struct ForestArgs {
     /// Number of trees; auto (rpf cluster only) doubles it until two halves of the forest find the same clusters
-    /// [default: 200]
+    /// [default: 200; 400 on principal components]
     #[arg(long, value_name = "T|auto")]
     pub trees: Option<AutoOr<usize>>,
 
@@ -143,7 +142,7 @@ pub struct SpectralArgs {
     pub diagonal: Option<DiagonalArg>,
 
     /// Grow the forest on the C leading principal components; none takes the columns themselves, auto decides by the
-    /// variance that stands out of the noise [default: auto]
+    /// variance [default: auto]
     #[arg(long, value_name = "C|auto|none", help_heading = "Forest options")]
     pub components: Option<ComponentsArg>,
 

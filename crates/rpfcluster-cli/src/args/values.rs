@@ -135,7 +135,7 @@ impl From<AffinityArg> for Option<AffinityKind> {
 pub enum DiagonalArg {
     /// As in the paper
     Keep,
-    /// More robust at a small beta2
+    /// Less sensitive to a small beta2
     Drop,
 }
 

@@ -120,7 +120,7 @@ pub struct NeighborsArgs {
 accuracy    rows under the best matching of clusters to classes, percent (rho_c)
 Rand index  pairs of rows on which clusters and classes agree, percent (rho_r)
 ARI, NMI    adjusted Rand index, normalised mutual information
-majority    accuracy of a single cluster, percent
+majority    accuracy of always the largest class, percent
 
 --json names the scores rho_c, rho_r, ari, nmi and majority.
 

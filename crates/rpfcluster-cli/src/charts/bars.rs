@@ -56,7 +56,7 @@ pub fn of_compared(compared: &Compared, score: ScoreArg, title: String) -> BarCh
         title,
         axes: ("method".into(), score.title().into()),
         series: vec![(score.title().into(), colour(0))],
-        baseline: baseline.map(|_| "a single cluster (majority class)".into()),
+        baseline: baseline.map(|_| "always the largest class".into()),
         groups: groups.collect(),
         most: Some(if percent { 100.0 } else { 1.0 }),
         note: None,

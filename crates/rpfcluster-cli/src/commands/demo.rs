@@ -63,8 +63,8 @@ fn picture_of(outcome: &Outcome, species: &Labels) -> Result<String> {
         .zip(species.counts())
         .map(|(name, rows)| Group { name: name.clone(), rows })
         .collect();
-    let params = fitted.params();
-    let title = format!("rpf-kernel of Iris: {} trees, seed {}", params.trees, params.seed);
+    let (trees, seed) = (fitted.forest().trees(), fitted.params().seed);
+    let title = format!("rpf-kernel of Iris: {trees} trees, seed {seed}");
     let panel = Panel { title: &title, values: &fitted.leaves().dense(), groups: &groups };
     Ok(heat(&[panel], &["share of trees", "with both rows", "in one leaf"], true)?)
 }

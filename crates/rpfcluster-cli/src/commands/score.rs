@@ -51,7 +51,7 @@ fn pair(session: &Session, args: &ScoreArgs) -> Result<(Labels, Labels)> {
         }
         let labels = read_labels(&args.labels, None, &reading)?;
         let classes = read_labels(truth, args.label.as_ref(), &reading)?;
-        return aligned(args, labels, &classes);
+        return aligned(session, args, labels, &classes);
     }
     if args.labels.as_os_str() == "-" || truth.components().count() > 1 {
         return Err(Failure::data(format!("{}: no such file", args.truth)));
@@ -70,7 +70,12 @@ fn pair(session: &Session, args: &ScoreArgs) -> Result<(Labels, Labels)> {
 }
 
 /// Matches classes to labels by the column `row`, since a labels file may leave out rows.
-fn aligned(args: &ScoreArgs, labels: RowLabels, classes: &RowLabels) -> Result<(Labels, Labels)> {
+fn aligned(
+    session: &Session,
+    args: &ScoreArgs,
+    labels: RowLabels,
+    classes: &RowLabels,
+) -> Result<(Labels, Labels)> {
     let (n, m) = (labels.labels.codes.len(), classes.labels.codes.len());
     let (Some(rows), file) = (&labels.rows, args.labels.display()) else {
         if n == m {
@@ -85,6 +90,12 @@ fn aligned(args: &ScoreArgs, labels: RowLabels, classes: &RowLabels) -> Result<(
     let found = classes_of(classes, rows.iter().copied()).map_err(|row| {
         Failure::data(format!("{file} labels row {row}, but {} has no class for it", args.truth))
     })?;
+    if n < m {
+        session.note(&format!(
+            "hint: {file} labels {n} of the {m} rows of {}; the others are left out",
+            args.truth
+        ));
+    }
     Ok((labels.labels, found))
 }
 
@@ -105,7 +116,7 @@ fn text(scores: &Scores, labels: &Labels, classes: &Labels, counts: &Value) -> S
     let mut text = row(
         "accuracy (rho_c)",
         percent(scores.rho_c),
-        "share of rows under the best matching of clusters to classes",
+        "share of rows in the class that their cluster is matched with, by the best matching",
     );
     text += &row(
         "Rand index (rho_r)",
@@ -118,7 +129,7 @@ fn text(scores: &Scores, labels: &Labels, classes: &Labels, counts: &Value) -> S
         "adjusted Rand index: 0 for random labels, 1 for identical ones",
     );
     text += &row("NMI", format!("{:.4}", scores.nmi), "normalised mutual information");
-    text += &row("majority", percent(scores.majority), "accuracy of a single cluster");
+    text += &row("majority", percent(scores.majority), "accuracy of always the largest class");
     let (k, c) = (labels.names.len(), classes.names.len());
     if k > SHOWN || c > SHOWN {
         text += &format!("\n{k} clusters, {c} classes: --json prints the contingency table\n");

@@ -104,7 +104,7 @@ fn refit(
     let params = RpfCluster {
         k: sweep.k,
         tune: false,
-        trees: forest.trees,
+        trees: Some(forest.trees),
         min_node: Some(forest.min_node),
         split: forest.split,
         direction: forest.direction,

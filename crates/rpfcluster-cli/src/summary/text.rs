@@ -45,7 +45,7 @@ pub fn text(session: &Session, outcome: &Outcome) -> Result<String> {
         text += &line("verdict", &format!("{word} (score {:.2} of 1): {reason}", verdict.score));
     }
     let forest = clustering.fitted().map_or(String::new(), |fitted| {
-        format!(", {} trees, min-node {}", fitted.params().trees, fitted.min_node())
+        format!(", {} trees, min-node {}", fitted.forest().trees(), fitted.min_node())
     });
     let (affinity, method) = (clustering.affinity_in_words(), word(&clustering.method()));
     text += &line("similarity", &format!("{affinity}, {method}{forest}, seed {}", clustering.seed()));
@@ -58,7 +58,7 @@ pub fn text(session: &Session, outcome: &Outcome) -> Result<String> {
     {
         let ConfidenceSummary { median, below_half } = ConfidenceSummary::new(confidence);
         let value =
-            format!("median {median:.2}; {below_half} of {n} rows below 0.5 (1: well inside a cluster)");
+            format!("median {median:.2} (1: well inside a cluster); {below_half} of {n} rows below 0.5");
         text += &line("confidence", &value);
     }
     if let (Some(quality), Some(resolution)) = (clustering.quality(), clustering.resolution()) {
@@ -85,8 +85,8 @@ pub fn text(session: &Session, outcome: &Outcome) -> Result<String> {
 /// Scores against known classes in one line.
 pub fn scores_in_words(s: &Scores) -> String {
     format!(
-        "accuracy (rho_c) {:.2} %, Rand index (rho_r) {:.2} %, adjusted Rand index {:.4}, mutual information (NMI) {:.4}; \
-         a single cluster: accuracy {:.2} %",
+        "accuracy (rho_c) {:.2} %, Rand index (rho_r) {:.2} %, adjusted Rand index {:.4}, normalised mutual \
+         information (NMI) {:.4}; always the largest class: accuracy {:.2} %",
         s.rho_c, s.rho_r, s.ari, s.nmi, s.majority
     )
 }
@@ -117,11 +117,11 @@ fn choices(outcome: &Outcome) -> Vec<(&'static str, String)> {
         let default = &settings.candidates[0];
         let why = match (strength(Some(default)), strength(settings.selected())) {
             (Some(_), Some(own)) if settings.affinity == default.affinity => {
-                format!("the default; prediction strength {own:.2}")
+                format!("the default (prediction strength {own:.2})")
             }
             (Some(of_default), Some(own)) => {
                 let words = affinity_in_words(&settings.affinity);
-                format!("{words}; prediction strength {own:.2}, that of the default {of_default:.2}")
+                format!("{words} (prediction strength {own:.2}, the default has {of_default:.2})")
             }
             _ => "the default; halves of the rows are too few to compare settings".to_string(),
         };

@@ -25,7 +25,7 @@ use crate::memory::Budget;
 /// Reads a whole Arrow file or stream.
 pub(crate) fn read(bytes: Vec<u8>, source: &str, budget: &Budget) -> Result<Frame> {
     guarded(source, "Arrow", || {
-        let bad = |e: ArrowError| format(source, format!("is not an Arrow file: {e}"));
+        let bad = |e: ArrowError| format(source, format!("is not a valid Arrow file: {e}"));
         if bytes.starts_with(b"FEA1") {
             return Err(format(source, "is a Feather file of version 1; convert it to version 2"));
         }

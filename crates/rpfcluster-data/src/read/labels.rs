@@ -1,6 +1,7 @@
 //! Label files: the output of `rpf cluster` (`row,cluster`), a column of any table, or one label per line. A column
 //! `row` gives the input row of each label; a missing label or a repeated row is an error.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use super::number::{Cell, Decimal, cell};
@@ -59,7 +60,7 @@ fn parse(
     let kind = options.format.unwrap_or_else(|| Format::from_bytes(&bytes));
     let single = kind == Format::Text && column.is_none() && is_one_a_line(&bytes);
     if single {
-        return one_a_line(&bytes, source, budget);
+        return one_a_line(&bytes, source, options.header, budget);
     }
     let frame = parse_frame(bytes, source, &ReadOptions { format: Some(kind), ..*options }, budget)?;
     let by_name = |name: &str| frame.names.iter().position(|n| frame.has_header && n == name);
@@ -94,15 +95,18 @@ fn is_one_a_line(bytes: &[u8]) -> bool {
     !first.trim_ascii().iter().any(|b| b",;\t\"".contains(b) || *b == 0)
 }
 
-fn one_a_line(bytes: &[u8], source: &str, budget: &Budget) -> Result<RowLabels> {
+fn one_a_line(bytes: &[u8], source: &str, header: Option<bool>, budget: &Budget) -> Result<RowLabels> {
     /// Bytes of a label besides its text: the string, its allocation and its code.
     const LABEL: usize = 64;
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let mut names = Vec::new();
-    let mut skipped = 0;
+    let mut names: Vec<String> = Vec::new();
+    let (mut skipped, mut blank) = (0, 0);
+    let mut text_first = false;
     for (at, line) in bytes.split(|b| *b == b'\n').enumerate() {
         let line = line.trim_ascii();
-        let title = names.is_empty() && TITLES.iter().any(|t| line.eq_ignore_ascii_case(t.as_bytes()));
+        let known = || TITLES.iter().any(|t| line.eq_ignore_ascii_case(t.as_bytes()));
+        let title = names.is_empty() && skipped == blank && header.unwrap_or_else(known);
+        blank += usize::from(line.is_empty());
         if line.is_empty() || title {
             skipped += 1;
             continue;
@@ -110,7 +114,10 @@ fn one_a_line(bytes: &[u8], source: &str, budget: &Budget) -> Result<RowLabels> 
         budget.spend(LABEL + line.len())?;
         names.push(match cell(line, Decimal::Point) {
             Cell::Number(x) => (x + 0.0).to_string(),
-            Cell::Text(text) => String::from_utf8_lossy(text).into_owned(),
+            Cell::Text(text) => {
+                text_first |= names.is_empty();
+                String::from_utf8_lossy(text).into_owned()
+            }
             Cell::Missing => {
                 let row = Place { row: at + 1 - skipped, line: at + 1 };
                 let problem = "the label is missing".to_string();
@@ -121,7 +128,17 @@ fn one_a_line(bytes: &[u8], source: &str, budget: &Budget) -> Result<RowLabels> 
     if names.is_empty() {
         return Err(format(source, "there are no labels"));
     }
+    if header.is_none() && skipped == blank && text_first && is_header(&names) {
+        names.remove(0);
+    }
     Ok(RowLabels { labels: Labels::from_names(&names), rows: None })
+}
+
+/// Whether the first of these labels is the name of the column: it does not recur, and every other label does.
+fn is_header(names: &[String]) -> bool {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    names.iter().for_each(|name| *counts.entry(name).or_default() += 1);
+    names.len() > 2 && names.iter().enumerate().all(|(at, name)| (counts[&name[..]] == 1) == (at == 0))
 }
 
 /// A column of row numbers: whole, from 1, each once.

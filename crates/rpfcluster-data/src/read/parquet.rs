@@ -50,7 +50,7 @@ struct Field {
 /// Reads a whole Parquet file.
 pub(crate) fn read(bytes: Vec<u8>, source: &str, budget: &Budget) -> Result<Frame> {
     guarded(source, "Parquet", || {
-        let bad = |e: ParquetError| format(source, format!("is not a Parquet file: {e}"));
+        let bad = |e: ParquetError| format(source, format!("is not a valid Parquet file: {e}"));
         if !bytes.starts_with(b"PAR1") {
             return Err(format(source, "is not a Parquet file: it does not begin with PAR1"));
         }

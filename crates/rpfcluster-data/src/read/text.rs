@@ -34,7 +34,7 @@ pub struct Dialect {
 }
 
 impl std::fmt::Display for Dialect {
-    /// `cells separated by ";", decimal comma, names in the first line`.
+    /// `cells separated by ";", decimal comma, header`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.delimiter {
             Delimiter::Blanks => f.write_str("cells separated by blanks")?,
@@ -42,7 +42,7 @@ impl std::fmt::Display for Dialect {
             Delimiter::Byte(byte) => write!(f, "cells separated by \"{}\"", char::from(byte))?,
         }
         f.write_str(if self.decimal == Decimal::Comma { ", decimal comma" } else { "" })?;
-        f.write_str(if self.header { ", names in the first line" } else { ", no line of names" })
+        f.write_str(if self.header { ", header" } else { ", no header" })
     }
 }
 

@@ -19,7 +19,7 @@ pub fn sentence(subject: &Subject<'_>, agreement: Option<&Agreement>) -> String 
     };
     if let Some(Agreement { scores, .. }) = agreement {
         text += &format!(
-            " Accuracy against the known classes: {:.2} % (a single cluster: {:.2} %).",
+            " Accuracy against the known classes: {:.2} % (always the largest class: {:.2} %).",
             scores.rho_c, scores.majority
         );
     }

@@ -37,14 +37,14 @@ fn cards(report: &Report) -> String {
     ];
     if report.clusters.len() > 1 {
         if let Some(verdict) = &report.verdict {
-            let words = "score of the verdict: an estimate of the adjusted Rand index with the true clusters";
+            let words = "score of the verdict, from 0 to 1: how far to believe the clusters";
             cards.push((format!("{:.2}", verdict.score), words.into()));
         }
         if let Some(own) = own(report) {
             let of = sampled("of", silhouette_sample(report));
             cards.push((
                 format!("{:.2}", own.mean),
-                format!("mean silhouette{of}, from -1 to 1 (1: well separated)"),
+                format!("mean silhouette of the similarities{of}, from -1 to 1"),
             ));
         }
         if let Some(ConfidenceSummary { median, below_half }) = report.confidence {
@@ -85,9 +85,9 @@ pub fn numbers_of_clusters(report: &Report) -> String {
     let run = each.iter().position(|p| p.run).unwrap_or(0);
     let measured = each.iter().any(|p| p.score.is_some());
     let mut words = String::from(if measured {
-        "The same data in other numbers of clusters. Prefer a number with a high score (an estimate of the adjusted Rand \
-         index with the true clusters, from halves of the rows and from the separation of the clusters) and a high \
-         silhouette."
+        "The same data in other numbers of clusters. Prefer a number with a high score, which says how far to believe \
+         the clusters (from halves of the rows and from their separation). The silhouette compares the similarities \
+         within and between clusters; it may be high without clusters."
     } else {
         "The same data in other numbers of clusters."
     });

@@ -166,10 +166,7 @@ pub fn typical(report: &Report) -> String {
 pub fn doubtful(report: &Report) -> String {
     let Some(ConfidenceSummary { median, below_half }) = report.confidence else { return String::new() };
     let shrunk = match &report.verdict {
-        Some(verdict) => format!(
-            ", shrunk towards 1/K by the fourth root of the score of the verdict ({:.2})",
-            verdict.score
-        ),
+        Some(verdict) => format!(", lowered by the score of the verdict ({:.2})", verdict.score),
         None => String::new(),
     };
     let words = format!(
@@ -223,7 +220,7 @@ pub fn agreement(agreement: &Agreement) -> String {
     }
     table += "</table></div>";
     let words = format!(
-        "Number of rows by cluster and known class. Accuracy (rho_c) {:.2}\u{a0}% (a single cluster: {:.2}\u{a0}%), Rand \
+        "Number of rows by cluster and known class. Accuracy (rho_c) {:.2}\u{a0}% (always the largest class: {:.2}\u{a0}%), Rand \
          index (rho_r) {:.2}\u{a0}%, adjusted Rand index {:.4}, normalised mutual information {:.4}.",
         s.rho_c, s.majority, s.rho_r, s.ari, s.nmi
     );
@@ -241,9 +238,9 @@ pub fn evidence(report: &Report) -> String {
             body,
             "<p>The number of clusters K was chosen automatically: {}{}. Strength is the prediction strength: the adjusted \
              Rand index between the clusters that one half of the rows predicts for the other and those that the other \
-             half finds. Separation compares the similarity that leaves the clusters with data without clusters of the \
-             same covariance, and the gap the growth of 1 − λ behind the K-th eigenvalue; both are natural logarithms of \
-             ratios, 0 for data without clusters. The score estimates the adjusted Rand index with the true \
+             half finds. Separation compares the similarity between clusters with that in unclustered data of the \
+             same covariance. The gap compares the growth of 1 − λ after the K-th eigenvalue λ of the graph. Both are \
+             natural logarithms of ratios, 0 for unclustered data. The score says how far to believe the \
              clusters.</p>\n<div class=\"wide\"><table><tr><th>K<th>Score<th>Strength<th>Separation<th>Gap</tr>",
             k.k,
             on(k.sample)
@@ -268,8 +265,8 @@ pub fn evidence(report: &Report) -> String {
             body,
             "<p>{} settings were compared by prediction strength{}: half of the rows predicts the clusters of the other half, \
              which is also clustered itself; the adjusted Rand index of both, 1 if they are identical. The first, the \
-             default, is kept unless another exceeds it by far. Where nothing could, the others are not \
-             measured.</p>\n<div class=\"wide\"><table><tr><th>Similarity<th>min-node<th>Strength</tr>",
+             default, is kept unless another is clearly better. A dash means not measured, since it could not have \
+             won.</p>\n<div class=\"wide\"><table><tr><th>Similarity<th>min-node<th>Strength</tr>",
             choice.candidates.len(),
             on(choice.sample),
         );

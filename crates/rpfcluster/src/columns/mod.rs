@@ -85,14 +85,17 @@ impl ColumnProblem {
         let named = subject(self.columns(), names);
         match self {
             ColumnProblem::Dominant { columns, share } => {
-                let (hold, them) = if columns.len() == 1 { ("holds", "it") } else { ("hold", "them") };
+                let (account, they, them) = match columns.len() {
+                    1 => ("accounts", "it decides", "it"),
+                    _ => ("account", "they decide", "them"),
+                };
                 let percent = match 100.0 * share {
                     percent if percent >= 99.95 => "more than 99.9 %".to_string(),
                     percent => format!("{percent:.1} %"),
                 };
                 format!(
-                    "{named} {hold} {percent} of the spread of random projections, so the clusters follow {them} \
-                     almost alone; standardise the columns to give each the same weight."
+                    "{named} {account} for {percent} of the spread of the rows, so {they} the clusters almost alone; \
+                     standardise the columns, or leave {them} out."
                 )
             }
             ColumnProblem::Scales { columns, ratio } => {
@@ -371,21 +374,21 @@ mod tests {
             |columns: &[usize], share| ColumnProblem::Dominant { columns: columns.to_vec(), share };
         assert_eq!(
             dominant(&[1], 0.9981).sentence(&names),
-            "Column income holds 99.8 % of the spread of random projections, so the clusters follow it almost alone; \
-             standardise the columns to give each the same weight."
+            "Column income accounts for 99.8 % of the spread of the rows, so it decides the clusters almost alone; \
+             standardise the columns, or leave it out."
         );
         assert_eq!(
             dominant(&[1, 0], 0.99996).sentence(&names),
-            "Columns income and id hold more than 99.9 % of the spread of random projections, so the clusters follow \
-             them almost alone; standardise the columns to give each the same weight."
+            "Columns income and id account for more than 99.9 % of the spread of the rows, so they decide the clusters \
+             almost alone; standardise the columns, or leave them out."
         );
         let many: Vec<usize> = (0..12).collect();
         assert!(
             dominant(&many, 0.9)
                 .sentence(&names)
-                .starts_with("Columns id, income, 3, d, e and 7 more hold 90.0 %")
+                .starts_with("Columns id, income, 3, d, e and 7 more account for 90.0 %")
         );
-        assert!(dominant(&many[..5], 0.9).sentence(&[]).starts_with("Columns 1, 2, 3, 4 and 5 hold"));
+        assert!(dominant(&many[..5], 0.9).sentence(&[]).starts_with("Columns 1, 2, 3, 4 and 5 account"));
         assert_eq!(
             identifier(2, IdentifierOrder::Sorted).sentence(&[]),
             "Column 3 looks like an identifier (all values different and sorted); leave it out."

@@ -25,7 +25,8 @@ impl RpfCluster {
     pub fn memory_needed(&self, n: usize, d: usize, width: usize) -> u64 {
         let threads =
             self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |c| c.get()));
-        let (n, d, t, k) = (n as u64, d as u64, self.max_trees.unwrap_or(self.trees) as u64, self.k as u64);
+        let trees = self.trees_by_default(pca::most_components(self.components, d).is_some());
+        let (n, d, t, k) = (n as u64, d as u64, self.max_trees.unwrap_or(trees) as u64, self.k as u64);
         let width = width as u64;
         let data = n * d * width;
         // On principal components, the forest has their scores as its columns.
@@ -64,7 +65,7 @@ impl RpfCluster {
                 n * (top as u64 * (36 + 2 * per_pair) + block * 3 * 4 * 4 / 3)
             }
             AffinityParams::Paper { beta1, .. } => {
-                let kept = min_node as f64 / beta1.max(1.0 / self.trees as f64);
+                let kept = min_node as f64 / beta1.max(1.0 / trees as f64);
                 n * (14 + per_pair) * (kept as u64).min(n)
             }
         };
@@ -83,9 +84,11 @@ pub(crate) fn check(params: &RpfCluster, n: usize, d: usize, width: usize) -> Re
     if needed <= limit {
         return Ok(());
     }
-    let fewer = RpfCluster { trees: (params.trees / 4).max(1), ..params.clone() };
+    let trees = params.trees_by_default(pca::most_components(params.components, d).is_some());
+    let trees = (trees / 4).max(1);
+    let fewer = RpfCluster { trees: Some(trees), max_trees: None, ..params.clone() };
     let remedy = if fewer.memory_needed(n, d, width) <= limit {
-        format!("{} trees would do with", fewer.trees)
+        format!("{trees} trees would do with")
     } else {
         "take fewer trees, a larger min_node or a sample of the rows".to_string()
     };

@@ -75,12 +75,12 @@ impl RpfCluster {
         let fit = |table: &Points<R>| -> Result<Fitted> {
             let clock = Instant::now();
             let Some(pca) = Pca::of(table, self.components, observer)? else {
-                return self.fit_rows(table, table, rows.clone(), observer);
+                return self.with_trees(false).fit_rows(table, table, rows.clone(), observer);
             };
             let scores = pca.project(table, observer)?;
             let prepared = clock.elapsed().as_secs_f64();
             let scores = Points::new(&scores, table.n(), pca.count())?;
-            let mut fitted = self.fit_rows(&scores, table, rows.clone(), observer)?;
+            let mut fitted = self.with_trees(true).fit_rows(&scores, table, rows.clone(), observer)?;
             fitted.pca = Some(Arc::new(pca));
             fitted.add_seconds(Seconds { grow: prepared, ..Seconds::default() });
             Ok(fitted)
@@ -93,6 +93,11 @@ impl RpfCluster {
         fitted.add_seconds(Seconds { grow: searched, ..Seconds::default() });
         (fitted.extent, fitted.far) = (Some(extent), far);
         Ok(fitted)
+    }
+
+    /// The same parameters with the number of trees for the columns or for their principal components.
+    fn with_trees(&self, components: bool) -> Self {
+        RpfCluster { trees: Some(self.trees_by_default(components)), ..self.clone() }
     }
 
     /// Fits these rows of `table`, or their principal components. `distinct` is there when they are the distinct rows of
@@ -126,7 +131,7 @@ impl RpfCluster {
         if let Some(most) = self.max_trees {
             let clock = Instant::now();
             let chosen = choose_trees(points, &params, most, observer)?;
-            params.trees = chosen.trees;
+            params.trees = Some(chosen.trees);
             evidence.trees = Some(chosen);
             seconds.tune += clock.elapsed().as_secs_f64();
         }

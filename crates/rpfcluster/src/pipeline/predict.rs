@@ -158,7 +158,7 @@ impl Fitted {
 
     /// The cluster and the confidence of each row, from 0 to 1: of the training rows it shares a leaf with, over all trees,
     /// the fraction that is in its cluster, shrunk as in [`Fitted::confidence`]. A row with the leaves of a training row
-    /// takes that row's confidence.
+    /// takes that row's confidence; a row far outside the training rows has at most 1 / K, since its cluster is a guess.
     pub fn predict_with_confidence<'a, R: Real>(
         &self,
         points: impl Into<Observed<'a, R>>,
@@ -166,7 +166,7 @@ impl Fitted {
         let Observed { points, observer } = points.into();
         let labels = self.predict(points.observed(observer))?;
         let known = self.confidence(observer)?;
-        let confidence = self.in_batches(&points, observer, |batch, tables, all: &mut Vec<f64>| {
+        let mut confidence = self.in_batches(&points, observer, |batch, tables, all: &mut Vec<f64>| {
             let ids = self.leaf_ids(batch, observer)?;
             let own = &labels[all.len()..all.len() + batch.n()];
             let mut each = confidence_of(self.leaves(), &self.labels, self.params.k, &ids, own, observer)?;
@@ -179,6 +179,10 @@ impl Fitted {
             all.append(&mut each);
             Ok(())
         })?;
+        let chance = 1.0 / self.params.k as f64;
+        for row in self.far_rows(&points)? {
+            confidence[row] = confidence[row].min(chance);
+        }
         Ok((labels, confidence))
     }
 

@@ -36,7 +36,7 @@ impl Fitted {
         }
         let grown = self.forest.params().clone();
         let mut params = RpfCluster {
-            trees: grown.trees,
+            trees: Some(grown.trees),
             max_trees: None,
             split: grown.split,
             direction: grown.direction,

@@ -42,7 +42,7 @@ pub(super) fn choose_setting<R: Real>(
         let mut fixed = params.at_setting(&of_halves[at].setting);
         // A value given for the whole table may exceed a half.
         fixed.min_node = fixed.min_node.map(|given| given.min((half / 4).max(2)));
-        let trees = TREES.min(params.trees);
+        let trees = Some(params.trees.map_or(TREES, |given| given.min(TREES)));
         let (components, duplicates) = (Components::None, Duplicates::Weigh);
         let fixed = RpfCluster { trees, components, duplicates, threads: None, memory_limit: None, ..fixed };
         prediction_strength(points, &rows, &fixed, &quiet)

@@ -19,6 +19,8 @@ use crate::select::{KCandidate, KChoice, KEvidence};
 const CLEAR: f64 = 0.75;
 /// Smallest score of a plausible clustering.
 const PLAUSIBLE: f64 = 0.5;
+/// Prediction strength from which halves of the rows are said to agree.
+const STRONG: f64 = 0.8;
 /// Largest score of a clustering whose word is lowered to plausible or weak.
 const LOWERED: [f64; 2] = [0.74, 0.49];
 /// Rows of the sample the evidence is computed on, and per cluster.
@@ -40,7 +42,7 @@ const WITHIN_RATIO: f64 = 3.0;
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 #[non_exhaustive]
 pub enum VerdictWord {
-    /// No better separated than cuts through data without clusters.
+    /// No better separated than arbitrary cuts through unclustered data.
     None,
     /// Halves of the rows give different clusters, or they are hardly separated.
     Weak,
@@ -105,9 +107,11 @@ impl ColumnFinding {
         match self.without {
             Some(ari) => {
                 let others = if self.problem.columns().len() == 1 { "Without it" } else { "Without them" };
-                let same =
-                    if ari >= 0.9 { "the same clusters are found" } else { "other clusters are found" };
-                format!("{sentence} {others} {same} (adjusted Rand index {ari:.2}).")
+                let change = if ari >= 0.9 { "hardly change" } else { "change" };
+                let ari = (100.0 * ari).round() / 100.0 + 0.0;
+                format!(
+                    "{sentence} {others} the clusters {change} (adjusted Rand index of the two {ari:.2})."
+                )
             }
             None => sentence,
         }
@@ -145,9 +149,11 @@ pub(crate) fn assess<R: Real>(
         let most = choice.and_then(|choice| choice.candidates.iter().map(|c| c.k).max());
         let reason = match most {
             Some(most) => format!(
-                "No number of clusters up to {most} is better separated than cuts through data without clusters."
+                "No number of clusters up to {most} is better separated than arbitrary cuts through unclustered data."
             ),
-            None if choice.is_some() => format!("{n} rows are too few to tell clusters from chance."),
+            None if choice.is_some() => {
+                format!("{} too few to tell clusters from chance.", rows_are(n, n < fitted.n()))
+            }
             None => "One cluster holds every row.".to_string(),
         };
         let verdict = Verdict { word: VerdictWord::None, score: 0.0, reason };
@@ -155,7 +161,8 @@ pub(crate) fn assess<R: Real>(
     }
     // With fewer than two rows for each cluster there is nothing to compare, and the embeddings would take n³ steps.
     if known.is_none() && 2 * k > n {
-        let reason = format!("{n} rows are too few for {k} clusters to be told from chance.");
+        let reason =
+            format!("{} too few for {k} clusters to be told from chance.", rows_are(n, n < fitted.n()));
         let verdict = Verdict { word: VerdictWord::Weak, score: 0.0, reason };
         return Ok(Assessment { verdict, evidence: None, columns });
     }
@@ -176,6 +183,12 @@ pub(crate) fn assess<R: Real>(
     Ok(Assessment { verdict, evidence: Some(found), columns })
 }
 
+/// `1 distinct row is` or `12 rows are`.
+fn rows_are(n: usize, distinct: bool) -> String {
+    let distinct = if distinct { "distinct " } else { "" };
+    format!("{n} {distinct}{}", if n == 1 { "row is" } else { "rows are" })
+}
+
 /// The verdict for this evidence.
 fn judge(found: &KCandidate, n: usize, columns: &[ColumnFinding]) -> Verdict {
     let halves = match found.strength {
@@ -184,24 +197,28 @@ fn judge(found: &KCandidate, n: usize, columns: &[ColumnFinding]) -> Verdict {
     };
     let too_few = n < MIN_ROWS || found.strength.is_none();
     let (mut word, mut reason) = if too_few {
-        (VerdictWord::Weak, format!("{n} rows are too few to tell these clusters from chance."))
+        (VerdictWord::Weak, format!("{} too few to tell these clusters from chance.", rows_are(n, false)))
     } else if !found.separated {
         let reason =
-            "The clusters are no better separated than cuts through data without clusters.".to_string();
+            "The clusters are no better separated than arbitrary cuts through unclustered data.".to_string();
         (VerdictWord::None, reason)
     } else if found.score >= CLEAR {
         let reason = format!(
-            "The clusters are separated, and half of the rows predicts those of the other half {halves}."
+            "The clusters are separated, and those found in one half of the rows predict those in the other half {halves}."
         );
         (VerdictWord::Clear, reason)
+    } else if found.score >= PLAUSIBLE && found.strength.is_some_and(|ari| ari >= STRONG) {
+        let reason =
+            format!("Two halves of the rows agree {halves}, but the clusters are not clearly separated.");
+        (VerdictWord::Plausible, reason)
     } else if found.score >= PLAUSIBLE {
         let reason =
-            format!("The clusters are separated, but halves of the rows agree only in part {halves}.");
+            format!("The clusters are separated, but two halves of the rows agree only in part {halves}.");
         (VerdictWord::Plausible, reason)
     } else if found.strength.is_some_and(|ari| ari < 0.6) {
-        (VerdictWord::Weak, format!("Halves of the rows give different clusters {halves}."))
+        (VerdictWord::Weak, format!("Two halves of the rows give different clusters {halves}."))
     } else {
-        let reason = "The clusters are hardly better separated than cuts through data without clusters.";
+        let reason = "The clusters are hardly better separated than arbitrary cuts through unclustered data.";
         (VerdictWord::Weak, reason.to_string())
     };
     let mut score = if word <= VerdictWord::Weak { found.score.min(LOWERED[1]) } else { found.score };

@@ -112,7 +112,7 @@ fn halves_agree<R: Real>(
     fit: &FitLeaves,
     observer: &dyn Observer,
 ) -> Result<f64> {
-    let params = RpfCluster { trees, ..params.clone() };
+    let params = RpfCluster { trees: Some(trees), ..params.clone() };
     let quiet = Quiet(observer);
     let forest = Forest::grow(points.observed(&quiet), &params.forest_params(min_node))?;
     let half = trees / 2;

@@ -41,7 +41,7 @@ impl GrownGraphs {
     ) -> Result<GrownGraphs> {
         let points = Points::new(sample.values, sample.n, sample.d)?;
         let min_node = (sample.n / 5).clamp(sample.n.clamp(2, 4), MIN_NODE);
-        let forest = RpfCluster { trees, ..params.clone() }.forest_params(min_node);
+        let forest = RpfCluster { trees: Some(trees), ..params.clone() }.forest_params(min_node);
         let forest = Forest::grow(points.observed(quiet), &forest)?;
         let leaves = forest.leaves();
         let lists = leaves.top_k(SHARP.0, quiet)?;

@@ -91,7 +91,7 @@ impl KCandidate {
 }
 
 /// The evidence for every K in `ks`, ascending, each at least 2, from all rows of `points`; K with fewer than three rows
-/// per cluster and half are without prediction strength. `params` gives the trees and the seed.
+/// per cluster and half are without prediction strength. `params` gives the trees, of which 200 at most are grown, and the seed.
 pub fn numbers_of_clusters<'a, R: Real>(
     points: impl Into<Observed<'a, R>>,
     params: &RpfCluster,
@@ -130,9 +130,11 @@ impl KEvidence {
         let (values, d) = dense_sample(points, &rows, params.seed, observer)?;
         let sample = Sample { values: &values, n: rows.len(), d };
         let most = ks.last().map_or(2, |k| *k).min(sample.n);
+        // The score was calibrated with this number; more trees hardly change it.
+        let trees = params.trees.map_or(RpfCluster::TREES, |given| given.min(RpfCluster::TREES));
         let stage = StageGuard::begin(observer, Stage::Tune, 1 + SPLITS + REFERENCES as u64);
         let quiet = Quiet(observer);
-        let grown = GrownGraphs::new(&sample, params, params.trees, most, &quiet)?;
+        let grown = GrownGraphs::new(&sample, params, trees, most, &quiet)?;
         observer.advance(Stage::Tune, 1);
         let mut strengths = vec![(0.0, 0u32); ks.len()];
         for split in 0..SPLITS {
@@ -144,7 +146,7 @@ impl KEvidence {
         for number in 0..REFERENCES as u64 {
             let cloud = reference_sample(&values, d, params.seed, number, observer)?;
             let cloud = Sample { values: &cloud, ..sample };
-            let graphs = GrownGraphs::new(&cloud, params, params.trees, most, &quiet)?;
+            let graphs = GrownGraphs::new(&cloud, params, trees, most, &quiet)?;
             for (least, &k) in least_leak.iter_mut().zip(ks) {
                 if let Some(labels) = graphs.soft.labels(k, params, &quiet)? {
                     *least = least.min(leak(&graphs.soft.graph, &labels, k));
