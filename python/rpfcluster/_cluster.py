@@ -85,6 +85,9 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         Number of leading principal components on which the forest is grown. "auto" takes, of a table of 51 to 100,000
         features, the components that hold 95 % of the variance, from 10 to 50 of them, and the features themselves of
         any other table. None always takes the features, as in the paper.
+    metric : {"auto", "euclidean", "cosine"}, default="auto"
+        "cosine" scales the samples, or their principal components, to unit length, so that only angles count. "auto" is
+        "cosine" for the principal components of data with more than 95 % zeros, such as TF-IDF, and else "euclidean".
     duplicates : {"weigh", "keep"}, default="weigh"
         How to treat samples that occur several times.
 
@@ -196,6 +199,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         direction: str = "gaussian",
         n_candidates: int = 1,
         n_components: int | str | None = "auto",
+        metric: str = "auto",
         duplicates: str = "weigh",
         method: str = "auto",
         quality: str = "modularity",
@@ -222,6 +226,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         self.direction = direction
         self.n_candidates = n_candidates
         self.n_components = n_components
+        self.metric = metric
         self.duplicates = duplicates
         self.method = method
         self.quality = quality
@@ -282,7 +287,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         ----------
         **params
             The parameters to change; all others keep their values. The parameters of the forest (``n_estimators``,
-            ``split``, ``direction``, ``n_candidates``, ``n_components``, ``duplicates``, ``random_state``) cannot
+            ``split``, ``direction``, ``n_candidates``, ``n_components``, ``metric``, ``duplicates``, ``random_state``) cannot
             change, ``min_samples_split`` cannot be below its value in the forest, and ``n_clusters`` must be a number.
 
         Returns
@@ -309,6 +314,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
             "direction",
             "n_candidates",
             "n_components",
+            "metric",
             "duplicates",
             "random_state",
         }
@@ -345,6 +351,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
             "quality": check_choice(self.quality, "quality", ("modularity", "cpm")),
             "resolution": resolution,
             "components": self._components(),
+            "metric": check_choice(self.metric, "metric", ("auto", "euclidean", "cosine")),
             "duplicates": check_choice(self.duplicates, "duplicates", ("weigh", "keep")),
         }
 

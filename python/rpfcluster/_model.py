@@ -143,6 +143,7 @@ def load(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> RPFClust
             solver=asked["solver"],
             n_landmarks=asked["landmarks"],
             n_components=_components(asked["components"]),
+            metric=asked["metric"],
             duplicates=asked["duplicates"],
         )
         estimator._cluster = model

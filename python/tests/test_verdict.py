@@ -78,7 +78,7 @@ def test_identifier_is_reported_at_the_line_of_the_caller(groups, tmp_path):
 
 def test_dominant_column_is_reported(groups):
     wide = groups[0] * [1000.0, 1.0, 1.0]
-    with pytest.warns(UserWarning, match="Column 0 holds .* of the spread") as seen:
+    with pytest.warns(UserWarning, match="Column 0 accounts for .* of the spread") as seen:
         RPFCluster(2, n_estimators=50, random_state=0).fit(wide)
     assert len(seen) == 1
 

@@ -108,6 +108,7 @@ pub fn pipeline(forest: &ForestArgs, spectral: &SpectralArgs, clusters: &Cluster
         top: spectral.top.and_then(|t| t.value()),
         power: spectral.power.and_then(|p| p.value()),
         components: spectral.components.map_or(default.components, |given| given.0),
+        metric: spectral.metric.map_or(default.metric, Into::into),
         duplicates: spectral.duplicates.map_or(default.duplicates, Into::into),
         solver: spectral.solver.map_or(default.solver, Into::into),
         landmarks: spectral.landmarks.unwrap_or(default.landmarks),

@@ -163,7 +163,7 @@ fn page_of_many_rows_is_sampled_and_says_so() {
         "A sample of 400 of 5000 rows is drawn",
         "in a forest grown on a sample of ",
         "a row of a sample of ",
-        "mean silhouette of a sample of ",
+        "mean silhouette of the similarities of a sample of ",
         "The other partitions, and the scores and silhouettes, are those of a sample of ",
     ] {
         assert!(page.contains(words), "no \"{words}\"");
@@ -221,7 +221,7 @@ fn summary_and_page_name_the_criterion_that_decided() {
     let page = String::from_utf8(dir.bytes("page.html")).unwrap();
     assert!(page.contains("Verdict: <b>no structure found</b>"));
     let plain = dir.rpf("cluster iris.csv --label species -k 3 --report page.html -o l.csv").done();
-    assert!(plain.err.contains("the default; prediction strength "), "{}", plain.err);
+    assert!(plain.err.contains("the default (prediction strength "), "{}", plain.err);
     assert!(
         String::from_utf8(dir.bytes("page.html"))
             .unwrap()

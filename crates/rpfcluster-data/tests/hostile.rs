@@ -308,7 +308,7 @@ fn odd_files_are_refused_with_one_sentence() {
     for (name, bytes, words) in [
         ("empty.csv", Vec::new(), "the file is empty"),
         ("empty.parquet", Vec::new(), "is not a Parquet file"),
-        ("empty.arrow", Vec::new(), "is not an Arrow file"),
+        ("empty.arrow", Vec::new(), "is not a valid Arrow file"),
         ("empty.npy", Vec::new(), "is not a .npy array"),
         ("mark.csv", b"\xef\xbb\xbf".to_vec(), "the file is empty"),
         ("lines.csv", b"\n\n\r\n".to_vec(), "the file is empty"),

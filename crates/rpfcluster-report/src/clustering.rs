@@ -157,6 +157,7 @@ impl Clustering {
                 params.push(("direction", json!(p.direction)));
                 params.push(("candidates", p.candidates.into()));
                 params.push(("components", fitted.components().map(|found| found.variances.len()).into()));
+                params.push(("metric", json!(p.metric)));
                 params.push(("duplicates", json!(p.duplicates)));
                 params.push(("affinity", json!(fitted.affinity().kind())));
                 let numbers = json!(fitted.affinity());

@@ -41,12 +41,23 @@ pub struct Report {
     pub sweep: Option<SweepMap>,
     /// What was chosen from the data, and why.
     pub evidence: Option<Evidence>,
+    /// The principal components that the forest was grown on.
+    pub components: Vec<Component>,
     /// How far to believe the clustering.
     pub verdict: Option<Verdict>,
     /// Parameters, seed, version, times, memory: name and value.
     pub facts: Vec<(String, String)>,
     /// How to repeat the run.
     pub again: Again,
+}
+
+/// A principal component.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Component {
+    /// Its share of the variance of all columns, from 0 to 1.
+    pub share: f64,
+    /// The columns that it weighs most, with their coefficients.
+    pub columns: Vec<(String, f64)>,
 }
 
 /// The confidence of all rows in two numbers.

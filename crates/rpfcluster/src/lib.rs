@@ -127,7 +127,7 @@ pub use error::{Error, Result};
 pub use forest::{Direction, Forest, ForestParams, LeafIds, Split};
 pub use kernel::{FeatureMap, LeafMatrix, Neighbors, Reranked, SparseKernel, rerank};
 pub use observe::{Observed, Observer, Silent, Stage};
-pub use params::{AffinityKind, AffinityParams, Components, Duplicates, RpfCluster, Setting};
+pub use params::{AffinityKind, AffinityParams, Components, Duplicates, Metric, RpfCluster, Setting};
 pub use pipeline::{
     Evidence, Fitted, Partition, PrincipalComponents, Seconds, Verdict, VerdictWord, check_distinct,
     partitions,

@@ -88,6 +88,23 @@ pub enum Components {
     Count(usize),
 }
 
+/// The distance that random directions measure.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
+#[non_exhaustive]
+pub enum Metric {
+    /// `Cosine` on the principal components of a table with more than 95 % zeros (latent semantic analysis: Deerwester et
+    /// al., JASIS 41(6), 1990), else `Euclidean`.
+    #[default]
+    Auto,
+    /// Rows as they are.
+    Euclidean,
+    /// The rows that the forest is grown on are scaled to unit length, so that only their angles count. On principal
+    /// components the scores are scaled. A row of zeros stays as it is.
+    Cosine,
+}
+
 /// One combination of the parameters that decide a clustering on a grown forest.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Setting {
@@ -139,6 +156,8 @@ pub struct RpfCluster {
     pub candidates: usize,
     /// Whether the forest is grown on the columns or on their leading principal components.
     pub components: Components,
+    /// Whether rows are compared by distance or by angle.
+    pub metric: Metric,
     /// Which affinity is clustered.
     pub affinity: Option<AffinityKind>,
     /// `paper`: pairs below this similarity are removed.
@@ -189,6 +208,7 @@ impl Default for RpfCluster {
             direction: forest.direction,
             candidates: forest.candidates,
             components: Components::Auto,
+            metric: Metric::Auto,
             affinity: None,
             beta1: None,
             beta2: None,

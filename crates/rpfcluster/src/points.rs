@@ -244,6 +244,31 @@ impl<'a, R: Real> Points<'a, R> {
         Ok(work(&points))
     }
 
+    /// Calls `work` with the rows scaled to unit length. Sparse rows stay sparse.
+    pub(crate) fn with_unit_rows<T>(&self, work: impl FnOnce(&Points<R>) -> T) -> Result<T> {
+        match self.storage {
+            Storage::Dense(values) => {
+                let mut values = values.to_vec();
+                values.chunks_exact_mut(self.d).for_each(scale_to_unit_length);
+                Ok(work(&Points::new(&values, self.n, self.d)?))
+            }
+            Storage::Sparse { starts, columns, values } => {
+                // A part of a table has starts of its own.
+                let (first, last) = (starts[0], starts[self.n]);
+                let mut values = values[first..last].to_vec();
+                let starts: Vec<usize> = starts.iter().map(|start| start - first).collect();
+                starts.windows(2).for_each(|row| scale_to_unit_length(&mut values[row[0]..row[1]]));
+                Ok(work(&Points::sparse(&starts, &columns[first..last], &values, self.n, self.d)?))
+            }
+        }
+    }
+
+    /// The share of values that are not zero, stored or not.
+    pub(crate) fn density(&self) -> f64 {
+        let (Storage::Dense(values) | Storage::Sparse { values, .. }) = self.storage;
+        values.iter().filter(|v| **v != R::default()).count() as f64 / (self.n as f64 * self.d as f64)
+    }
+
     /// Calls `visit` with the column and the value of each stored entry of a row, in column order.
     pub(crate) fn each_value(&self, row: usize, mut visit: impl FnMut(usize, R)) {
         match self.storage {
@@ -339,6 +364,16 @@ impl<'a, R: Real> Points<'a, R> {
                 }
             }
         }
+    }
+}
+
+/// Divides the values by their Euclidean length; zeros stay zeros.
+pub(crate) fn scale_to_unit_length<R: Real>(values: &mut [R]) {
+    let largest = values.iter().map(|v| v.to_f64().abs()).fold(0.0, f64::max);
+    if largest > 0.0 {
+        // Relative to the largest, no square overflows or vanishes.
+        let length = values.iter().map(|v| v.to_f64() / largest).map(|v| v * v).sum::<f64>().sqrt();
+        values.iter_mut().for_each(|v| *v = R::from_f64(v.to_f64() / largest / length));
     }
 }
 

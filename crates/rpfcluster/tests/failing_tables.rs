@@ -181,7 +181,7 @@ fn an_identifier_is_named_and_its_clusters_are_not_believed() {
         let names = ["id", "x", "y"].map(String::from);
         let hints = fitted.hints(&names, |row| row + 1).join(" ");
         assert!(
-            hints.contains("Column id holds") && hints.contains("Column id looks like an identifier"),
+            hints.contains("Column id accounts for") && hints.contains("Column id looks like an identifier"),
             "{hints}"
         );
         assert!(hints.contains("Without it the clusters change"), "{hints}");

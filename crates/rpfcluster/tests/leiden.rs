@@ -338,7 +338,7 @@ fn leiden(affinity: AffinityKind) -> RpfCluster {
         method: Some(Method::Leiden),
         affinity: Some(affinity),
         tune: false,
-        trees: 80,
+        trees: Some(80),
         ..Default::default()
     }
 }
@@ -446,7 +446,7 @@ fn large_graphs_are_clustered_in_leaf_order() {
     let n = 52_000;
     let values = table(n);
     let points = Points::new(&values, n, 3).unwrap();
-    let params = RpfCluster { trees: 20, assess: false, ..leiden(AffinityKind::TopK) };
+    let params = RpfCluster { trees: Some(20), assess: false, ..leiden(AffinityKind::TopK) };
     let fitted = params.fit(&points).unwrap();
     let truth: Vec<u32> = (0..n as u32).map(|i| i % 4).collect();
     let kept = n - n / 10;
@@ -474,7 +474,7 @@ fn linear_kernel_has_no_pairs_to_find_communities_of() {
 fn settings_are_chosen_for_communities_too() {
     let values = table(400);
     let points = Points::new(&values, 400, 3).unwrap();
-    let params = RpfCluster { k: 4, method: Some(Method::Leiden), trees: 60, ..Default::default() };
+    let params = RpfCluster { k: 4, method: Some(Method::Leiden), trees: Some(60), ..Default::default() };
     let fitted = params.fit(&points).unwrap();
     let choice = fitted.evidence().settings.as_ref().unwrap();
     assert_eq!(choice.candidates.len(), 2);

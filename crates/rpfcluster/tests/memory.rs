@@ -41,7 +41,13 @@ fn peak_memory_is_at_most_the_estimate_and_not_far_below() {
             for (trees, k) in [(20, 20), (100, 8)] {
                 let open = RpfCluster { tune: false, threads: Some(2), ..Default::default() };
                 let (affinity_used, method_used) = (Some(affinity), Some(method));
-                let params = RpfCluster { k, trees, affinity: affinity_used, method: method_used, ..open };
+                let params = RpfCluster {
+                    k,
+                    trees: Some(trees),
+                    affinity: affinity_used,
+                    method: method_used,
+                    ..open
+                };
                 let (seen, stated) = (held(&params, &points), params.memory_needed(n, d, size_of::<f64>()));
                 let (a_row, share) = (seen / n as u64, seen as f64 / stated as f64);
                 let told = format!(

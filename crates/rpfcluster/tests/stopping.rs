@@ -112,7 +112,8 @@ fn single_operations_check_every_few_rows() {
 fn reading_and_writing_models_can_be_cancelled() {
     let values = normals(N, 3, 7);
     let points = Points::new(&values, N, 3).unwrap();
-    let fitted = RpfCluster { k: 3, trees: 40, tune: false, ..Default::default() }.fit(&points).unwrap();
+    let fitted =
+        RpfCluster { k: 3, trees: Some(40), tune: false, ..Default::default() }.fit(&points).unwrap();
     let mut bytes = Vec::new();
     fitted.write_with(&mut bytes, &[], &StopAfter::new(u64::MAX)).unwrap();
     let folder = std::env::temp_dir().join(format!("rpf-stopping-test-{}", std::process::id()));
@@ -135,7 +136,7 @@ fn reading_and_writing_models_can_be_cancelled() {
 fn fits_predictions_and_searches_can_be_cancelled() {
     let values = normals(N, 3, 7);
     let points = Points::new(&values, N, 3).unwrap();
-    let fixed = RpfCluster { k: 3, trees: 40, tune: false, ..Default::default() };
+    let fixed = RpfCluster { k: 3, trees: Some(40), tune: false, ..Default::default() };
     let fitted = fixed.fit(&points).unwrap();
     // More components than clusters, which are then merged.
     let apart: Vec<f64> = (0..N).map(|i| (i % 30) as f64 * 1e6 + (i / 30) as f64).collect();

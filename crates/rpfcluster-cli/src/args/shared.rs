@@ -7,7 +7,7 @@ use rpfcluster_data::{ColumnRef, Decimal, Delimiter, Format};
 
 use super::values::{
     AffinityArg, AutoOr, ByteSize, ComponentsArg, DiagonalArg, DirectionArg, DuplicatesArg, HeaderArg,
-    MissingArg, SolverArg, SplitArg, count, seed,
+    MetricArg, MissingArg, SolverArg, SplitArg, count, seed,
 };
 
 /// A column by name or number.
@@ -146,6 +146,10 @@ pub struct SpectralArgs {
     #[arg(long, value_name = "C|auto|none", help_heading = "Forest options")]
     pub components: Option<ComponentsArg>,
 
+    /// Whether rows are compared by distance or by angle [default: auto]
+    #[arg(long, value_name = "METRIC", value_enum, help_heading = "Forest options")]
+    pub metric: Option<MetricArg>,
+
     /// How rows that occur several times are treated [default: weigh]
     #[arg(long, value_name = "HOW", value_enum, help_heading = "Forest options")]
     pub duplicates: Option<DuplicatesArg>,
@@ -160,7 +164,8 @@ pub struct SpectralArgs {
 
     /// DATA is a similarity matrix, symmetric and non-negative: .csv, .npy, .npz (SciPy) or .mtx
     #[arg(long, conflicts_with_all = ["label", "drop", "columns", "standardize", "missing", "trees", "min_node",
-        "split", "direction", "candidates", "affinity", "beta1", "beta2", "top", "power", "diagonal", "components", "duplicates"])]
+        "split", "direction", "candidates", "affinity", "beta1", "beta2", "top", "power", "diagonal", "components", "metric",
+        "duplicates"])]
     pub precomputed: bool,
 }
 

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use clap::ValueEnum;
 use rpfcluster::affinity::Diagonal;
 use rpfcluster::spectral::{Method, Quality, Solver};
-use rpfcluster::{AffinityKind, Components, Direction, Duplicates, Split};
+use rpfcluster::{AffinityKind, Components, Direction, Duplicates, Metric, Split};
 use rpfcluster_data::Missing;
 use rpfcluster_paper::compare::ComparedMethod as Rival;
 
@@ -53,6 +53,27 @@ pub enum DuplicatesArg {
     Weigh,
     /// The paper's: the forest grows on all rows; min-node or more equal rows are a leaf of their own
     Keep,
+}
+
+/// `--metric`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MetricArg {
+    /// Cosine on the principal components of a table with more than 95 % zeros, else Euclidean
+    Auto,
+    /// Rows as they are
+    Euclidean,
+    /// Rows, or their principal components, scaled to unit length: only angles count
+    Cosine,
+}
+
+impl From<MetricArg> for Metric {
+    fn from(metric: MetricArg) -> Self {
+        match metric {
+            MetricArg::Auto => Metric::Auto,
+            MetricArg::Euclidean => Metric::Euclidean,
+            MetricArg::Cosine => Metric::Cosine,
+        }
+    }
 }
 
 impl From<DuplicatesArg> for Duplicates {

@@ -12,6 +12,9 @@ use crate::exit::Result;
 use crate::files::model::Model;
 use crate::output;
 
+/// Columns listed for a principal component.
+const LEADING: usize = 3;
+
 /// Statistics of a forest.
 struct ForestStatistics {
     leaves: usize,
@@ -47,6 +50,9 @@ fn print_json(model: &Model, shape: &ForestStatistics) -> Result {
         "components": model.clustering().and_then(|fitted| fitted.components()).map(|found| json!({
             "count": found.variances.len(),
             "explained_variance": found.explained(),
+            "leading_columns": (0..found.variances.len())
+                .map(|at| found.leading_columns(at, LEADING).iter().map(|(column, _)| column + 1).collect())
+                .collect::<Vec<Vec<usize>>>(),
         })),
         "seed": forest.params().seed,
         "params": forest.params(),

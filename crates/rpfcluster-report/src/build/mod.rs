@@ -24,7 +24,7 @@ use rpfcluster::{LeafMatrix, Observer};
 use crate::clustering::Clustering;
 use crate::draw::{base64, brightest};
 use crate::error::Result;
-use crate::model::{Agreement, Cluster, ConfidenceSummary, Doubtful, Heat, Report, Spectrum};
+use crate::model::{Agreement, Cluster, Component, ConfidenceSummary, Doubtful, Heat, Report, Spectrum};
 use crate::subject::Subject;
 
 /// Eigenvalues computed beyond those used, so that the gap after them is visible.
@@ -35,6 +35,9 @@ const WIDER_BELOW: usize = 100_000;
 const VALUES: usize = 40;
 /// Distinguishing columns listed per cluster.
 const MARKS: usize = 3;
+/// Principal components listed, and columns of each.
+const COMPONENTS: usize = 10;
+const LEADING: usize = 5;
 /// Clusters with histograms; the page lists no more.
 const DRAWN: usize = 100;
 /// Rows listed as doubtful.
@@ -108,6 +111,7 @@ pub fn build(subject: Subject<'_>, observer: &dyn Observer) -> Result<Report> {
         confidence: confidence.map(|c| ConfidenceSummary::new(&c)),
         agreement,
         evidence: clustering.evidence().cloned(),
+        components: components(&subject),
         verdict: clustering.fitted().and_then(|fitted| fitted.verdict().cloned()),
         sweep: subject.sweep,
         warnings: subject.warnings,
@@ -115,6 +119,25 @@ pub fn build(subject: Subject<'_>, observer: &dyn Observer) -> Result<Report> {
         again: subject.again,
     };
     Ok(report)
+}
+
+/// The leading components that the forest was grown on, with the columns that each weighs most.
+fn components(subject: &Subject) -> Vec<Component> {
+    let Some(found) = subject.clustering.fitted().and_then(|fitted| fitted.components()) else {
+        return Vec::new();
+    };
+    let name = |column: usize| match subject.columns.as_ref().and_then(|columns| columns.names.get(column)) {
+        Some(name) => short_name(name),
+        None => (column + 1).to_string(),
+    };
+    let share =
+        |variance: f64| if found.total_variance > 0.0 { variance / found.total_variance } else { 0.0 };
+    let columns = |at: usize| found.leading_columns(at, LEADING).into_iter();
+    let each = found.variances.iter().take(COMPONENTS).enumerate().map(|(at, variance)| Component {
+        share: share(*variance),
+        columns: columns(at).map(|(column, weight)| (name(column), weight)).collect(),
+    });
+    each.collect()
 }
 
 /// The embedding with some eigenpairs more than the clustering used, where they are quick to compute.

@@ -67,6 +67,7 @@ pub fn html(report: &Report) -> Result<String> {
         page += &section("sweep", "Thresholds and bandwidths", words, &body);
     }
     page += &tables::evidence(report);
+    page += &tables::components(report);
     page += &tables::facts(report);
     page += "<div id=\"selected\" role=\"status\" hidden><div id=\"selected-words\"></div>\
              <button id=\"clear\" type=\"button\">Clear</button></div>\n";

@@ -288,6 +288,33 @@ pub fn evidence(report: &Report) -> String {
     section("chosen", "What was chosen, and why", "The choice uses no labels.", &body)
 }
 
+/// The principal components that the forest was grown on.
+pub fn components(report: &Report) -> String {
+    if report.components.is_empty() {
+        return String::new();
+    }
+    let mut table =
+        String::from("<div class=\"wide\"><table><tr><th>Component<th>Variance<th>Columns</tr>\n");
+    for (at, component) in report.components.iter().enumerate() {
+        let columns: Vec<String> = component
+            .columns
+            .iter()
+            .map(|(name, weight)| format!("{} ({weight:+.2})", escaped(name)))
+            .collect();
+        let _ = writeln!(
+            table,
+            "<tr><td class=\"n\">{}<td class=\"n\">{:.1}\u{a0}%<td>{}</tr>",
+            at + 1,
+            100.0 * component.share,
+            columns.join(", ")
+        );
+    }
+    table += "</table></div>";
+    let words = "The forest was grown on the principal components of the columns. For the first of them, the share of the \
+         variance and the columns with the largest coefficients.";
+    section("components", "Principal components", words, &table)
+}
+
 pub fn facts(report: &Report) -> String {
     let mut list = String::from("<dl>\n");
     for (name, value) in &report.facts {

@@ -8,7 +8,7 @@ use crate::eigen::Method;
 use crate::error::{Error, Result};
 use crate::forest::QUANTIZED_COLUMNS;
 use crate::label::refine;
-use crate::params::{AffinityParams, RpfCluster};
+use crate::params::{AffinityParams, Metric, RpfCluster};
 use crate::pca;
 
 /// Bytes of scratch per thread on large tables: the measured 2.1 MB, rounded up.
@@ -33,6 +33,8 @@ impl RpfCluster {
         let components = pca::most_components(self.components, d as usize).map(|count| count as u64);
         let (pca, scores) = match components {
             Some(count) => (pca::fit_bytes(n, d, count), n * count * width),
+            // Rows of unit length are a copy.
+            None if self.metric == Metric::Cosine => (0, data),
             None => (0, 0),
         };
         let (columns_of_table, d) = (d, components.unwrap_or(d));

@@ -35,9 +35,9 @@ use crate::distinct::DistinctRows;
 use crate::error::Result;
 use crate::forest::Forest;
 use crate::observe::{Observed, Observer, Quiet};
-use crate::params::{Duplicates, RpfCluster, Setting};
+use crate::params::{Duplicates, Metric, RpfCluster, Setting};
 use crate::pca::Pca;
-use crate::points::{AnyPoints, Points, Real};
+use crate::points::{AnyPoints, Points, Real, scale_to_unit_length};
 use crate::select::{self, Choice, KChoice, TreesChoice};
 use crate::thread_pool::in_pool;
 
@@ -74,13 +74,20 @@ impl RpfCluster {
         let rows = copies.filter(|rows| self.duplicates == Duplicates::Weigh && rows.has_many_copies());
         let fit = |table: &Points<R>| -> Result<Fitted> {
             let clock = Instant::now();
-            let Some(pca) = Pca::of(table, self.components, observer)? else {
-                return self.with_trees(false).fit_rows(table, table, rows.clone(), observer);
+            let pca = Pca::of(table, self.components, observer)?;
+            let params = self.completed_for(pca.is_some(), table.density());
+            let unit = params.metric == Metric::Cosine;
+            let Some(pca) = pca else {
+                let fit = |grown: &Points<R>| params.fit_rows(grown, table, rows.clone(), observer);
+                return if unit { table.with_unit_rows(fit)? } else { fit(table) };
             };
-            let scores = pca.project(table, observer)?;
+            let mut scores = pca.project(table, observer)?;
+            if unit {
+                scores.chunks_exact_mut(pca.count()).for_each(scale_to_unit_length);
+            }
             let prepared = clock.elapsed().as_secs_f64();
             let scores = Points::new(&scores, table.n(), pca.count())?;
-            let mut fitted = self.with_trees(true).fit_rows(&scores, table, rows.clone(), observer)?;
+            let mut fitted = params.fit_rows(&scores, table, rows.clone(), observer)?;
             fitted.pca = Some(Arc::new(pca));
             fitted.add_seconds(Seconds { grow: prepared, ..Seconds::default() });
             Ok(fitted)
@@ -95,9 +102,14 @@ impl RpfCluster {
         Ok(fitted)
     }
 
-    /// The same parameters with the number of trees for the columns or for their principal components.
-    fn with_trees(&self, components: bool) -> Self {
-        RpfCluster { trees: Some(self.trees_by_default(components)), ..self.clone() }
+    /// The same parameters with the number of trees and the metric for columns or principal components.
+    fn completed_for(&self, components: bool, density: f64) -> Self {
+        let metric = match self.metric {
+            Metric::Auto if components && density < MOSTLY_ZEROS => Metric::Cosine,
+            Metric::Auto => Metric::Euclidean,
+            given => given,
+        };
+        RpfCluster { trees: Some(self.trees_by_default(components)), metric, ..self.clone() }
     }
 
     /// Fits these rows of `table`, or their principal components. `distinct` is there when they are the distinct rows of
@@ -159,6 +171,8 @@ impl RpfCluster {
     }
 }
 
+/// Share of non-zero values below which the metric of principal components is the cosine by default.
+const MOSTLY_ZEROS: f64 = 0.05;
 /// Number of rows above which [`LARGE_TOLERANCE`] applies.
 const LARGE_ROWS: usize = 100_000;
 /// Residual tolerance of large tables. The remaining error moves a row by far less than the scatter of the rows, and the

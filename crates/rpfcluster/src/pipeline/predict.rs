@@ -21,9 +21,9 @@ use crate::forest::LeafIds;
 use crate::kernel::LeafMatrix;
 use crate::label::to_unit;
 use crate::observe::{Observed, Observer};
-use crate::params::AffinityParams;
+use crate::params::{AffinityParams, Metric};
 use crate::pca::Pca;
-use crate::points::{Points, Precision, Real};
+use crate::points::{Points, Precision, Real, scale_to_unit_length};
 use crate::thread_pool::in_pool;
 
 /// Rows predicted at a time, or as many as the training rows where these are more: their leaf ids take 4 bytes per row
@@ -239,27 +239,34 @@ impl Fitted {
     }
 
     fn leaf_ids<R: Real>(&self, points: &Points<R>, observer: &dyn Observer) -> Result<LeafIds> {
-        let ids = match &self.pca {
-            Some(pca) => self.route_scores(pca, points, observer)?,
-            None => self.forest.route(points.observed(observer))?,
+        let ids = match (self.pca.as_deref(), self.params.metric) {
+            (None, Metric::Auto | Metric::Euclidean) => self.forest.route(points.observed(observer))?,
+            (pca, _) => self.route_prepared(pca, points, observer)?,
         };
         Ok(self.rows.grown.adapt(ids))
     }
 
-    /// Routes the principal components of the rows, computed in the precision of the model.
-    fn route_scores<R: Real>(
+    /// Routes the principal components of the rows, or the rows scaled to unit length, computed in the precision of the
+    /// model.
+    fn route_prepared<R: Real>(
         &self,
-        pca: &Pca,
+        pca: Option<&Pca>,
         points: &Points<R>,
         observer: &dyn Observer,
     ) -> Result<LeafIds> {
         fn route<R: Real>(
             fitted: &Fitted,
-            pca: &Pca,
+            pca: Option<&Pca>,
             points: &Points<R>,
             observer: &dyn Observer,
         ) -> Result<LeafIds> {
-            let scores = pca.project(points, observer)?;
+            let Some(pca) = pca else {
+                return points.with_unit_rows(|rows| fitted.forest.route(rows.observed(observer)))?;
+            };
+            let mut scores = pca.project(points, observer)?;
+            if fitted.params.metric == Metric::Cosine {
+                scores.chunks_exact_mut(pca.count()).for_each(scale_to_unit_length);
+            }
             let scores = Points::new(&scores, points.n(), pca.count())?;
             fitted.forest.route(scores.observed(observer))
         }

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use crate::error::{Error, Result};
 use crate::metrics::Scores;
 use crate::observe::{Observer, Quiet};
-use crate::params::{Components, Duplicates, RpfCluster};
+use crate::params::{Components, Duplicates, Metric, RpfCluster};
 use crate::points::{Points, Real};
 use crate::random::{halves, sample_rows};
 use crate::select::{self, Choice};
@@ -43,8 +43,11 @@ pub(super) fn choose_setting<R: Real>(
         // A value given for the whole table may exceed a half.
         fixed.min_node = fixed.min_node.map(|given| given.min((half / 4).max(2)));
         let trees = Some(params.trees.map_or(TREES, |given| given.min(TREES)));
-        let (components, duplicates) = (Components::None, Duplicates::Weigh);
-        let fixed = RpfCluster { trees, components, duplicates, threads: None, memory_limit: None, ..fixed };
+        // The points are scores, or rows of unit length, already.
+        let (components, metric) = (Components::None, Metric::Euclidean);
+        let duplicates = Duplicates::Weigh;
+        let fixed =
+            RpfCluster { trees, components, metric, duplicates, threads: None, memory_limit: None, ..fixed };
         prediction_strength(points, &rows, &fixed, &quiet)
     };
     let mut choice = select::choose(&families, &mut strength, observer)?;
