@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import numbers
 import os
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, clone
+from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -31,7 +32,7 @@ from ._common import (
     resolve_threads,
     warn_caller,
 )
-from ._report import write_report
+from ._report import ReportPage, make_report, write_report
 from ._spectral import SpectralBase
 
 # Largest number of trees that n_estimators="auto" grows; the same as for `rpf cluster --trees auto`.
@@ -74,11 +75,12 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
     diagonal : {"keep", "drop"}, default="keep"
         Whether affinity="paper" keeps the affinity of each sample with itself.
     n_estimators : int, "auto" or None, default=None
-        Number of trees. None is 200, or 400 on principal components. "auto" doubles it, up to 1600, until both halves of the forest give the same clusters.
+        Number of trees. None is 200, or 400 on principal components. "auto" doubles it, up to 1600, until both halves
+        of the forest give the same clusters.
     min_samples_split : int or "auto", default="auto"
         The minimum number of samples required to split a node. With ``tune=False``, "auto" is 24 for
-        affinity="top-k", but at most half of the samples, and 30 for the others, but at most a quarter of them; at least
-        6. For affinity="linear" it is at least the square root of the number of samples.
+        affinity="top-k", but at most half of the samples, and 30 for the others, but at most a quarter of them; at
+        least 6. For affinity="linear" it is at least the square root of the number of samples.
     split, direction, n_candidates
         See `RPForest`.
     n_components : int, "auto" or None, default="auto"
@@ -183,28 +185,28 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
 
     def __init__(
         self,
-        n_clusters: int | str | None = 8,
+        n_clusters: int | Literal["auto"] | None = 8,
         *,
         max_clusters: int = 10,
         tune: bool = True,
-        affinity: str = "auto",
-        beta1: float | str = "auto",
-        beta2: float | str = "auto",
-        n_neighbors: int | str = "auto",
-        power: float | str = "auto",
-        diagonal: str = "keep",
-        n_estimators: int | str | None = None,
-        min_samples_split: int | str = "auto",
-        split: str = "uniform",
-        direction: str = "gaussian",
+        affinity: Literal["auto", "linear", "paper", "top-k", "precomputed"] = "auto",
+        beta1: float | Literal["auto"] = "auto",
+        beta2: float | Literal["auto"] = "auto",
+        n_neighbors: int | Literal["auto"] = "auto",
+        power: float | Literal["auto"] = "auto",
+        diagonal: Literal["keep", "drop"] = "keep",
+        n_estimators: int | Literal["auto"] | None = None,
+        min_samples_split: int | Literal["auto"] = "auto",
+        split: Literal["uniform", "median"] = "uniform",
+        direction: Literal["gaussian", "sparse"] = "gaussian",
         n_candidates: int = 1,
-        n_components: int | str | None = "auto",
-        metric: str = "auto",
-        duplicates: str = "weigh",
-        method: str = "auto",
-        quality: str = "modularity",
+        n_components: int | Literal["auto"] | None = "auto",
+        metric: Literal["auto", "euclidean", "cosine"] = "auto",
+        duplicates: Literal["weigh", "keep"] = "weigh",
+        method: Literal["auto", "kway", "ncut", "leiden"] = "auto",
+        quality: Literal["modularity", "cpm"] = "modularity",
         resolution: float | None = None,
-        solver: str = "auto",
+        solver: Literal["auto", "dense", "block", "nystrom"] = "auto",
         n_landmarks: int = 500,
         memory_limit: int | None = None,
         random_state: Any = None,
@@ -287,8 +289,9 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
         ----------
         **params
             The parameters to change; all others keep their values. The parameters of the forest (``n_estimators``,
-            ``split``, ``direction``, ``n_candidates``, ``n_components``, ``metric``, ``duplicates``, ``random_state``) cannot
-            change, ``min_samples_split`` cannot be below its value in the forest, and ``n_clusters`` must be a number.
+            ``split``, ``direction``, ``n_candidates``, ``n_components``, ``metric``, ``duplicates``, ``random_state``)
+            cannot change, ``min_samples_split`` cannot be below its value in the forest, and ``n_clusters`` must be a
+            number.
 
         Returns
         -------
@@ -472,22 +475,52 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
             )
         return labels
 
-    def report(self, path: str | os.PathLike[str], X: Any = None, y: Any = None) -> None:
-        """Write an HTML report.
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return how well the clusters of the training samples predict those of X, or the classes ``y``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples that were not fitted.
+        y : array-like of shape (n_samples,), default=None
+            Known classes.
+
+        Returns
+        -------
+        score : float
+            The adjusted Rand index of the predicted clusters with ``y``. Without ``y``, that with the clusters of the
+            same estimator fitted on X: the prediction strength (Tibshirani and Walther, 2005). 1 for the same
+            partition, about 0 for unrelated ones.
+        """
+        predicted = self.predict(X)
+        if y is None:
+            y = clone(self).fit_predict(X)
+        return float(adjusted_rand_score(y, predicted))
+
+    def report(self, path: str | os.PathLike[str] | None = None, X: Any = None, y: Any = None) -> ReportPage | None:
+        """Write an HTML report, or return it to be shown in a notebook.
 
         The page shows the clusters, the embedding, the similarities, partitions into other numbers of clusters and the
         samples of low confidence. It is one file without external resources.
 
         Parameters
         ----------
-        path : str or path-like
-            The file. An existing file is replaced.
+        path : str, path-like or None, default=None
+            The file. An existing file is replaced. None returns the page instead.
         X : {array-like, sparse matrix} of shape (n_samples, n_features), default=None
             The training samples. Without them the page does not describe the features of the clusters.
         y : array-like of shape (n_samples,), default=None
             Known classes, to compare with the clusters.
+
+        Returns
+        -------
+        page : ReportPage or None
+            The page, if no path is given.
         """
+        if path is None:
+            return ReportPage(make_report(self, self._require_forest(), X, y))
         write_report(self, self._require_forest(), path, X, y)
+        return None
 
     def transform(self, X: Any) -> Array:
         """Return the spectral embedding of each sample (Nystrom extension).

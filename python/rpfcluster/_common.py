@@ -24,6 +24,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import validate_data
 
+from ._columns import not_numbers, refuse_dates, sentence
+
 if TYPE_CHECKING:
     from ._rpfcluster import Table
 
@@ -34,15 +36,22 @@ FLOATS = (np.float64, np.float32)
 
 def check_data(estimator: BaseEstimator, X: Any, *, reset: bool, min_samples: int = 1) -> Any:
     """Validate X and return it as a C-contiguous array or a CSR matrix, float32 or float64."""
-    X = validate_data(
-        estimator,
-        X,
-        reset=reset,
-        accept_sparse="csr",
-        dtype=FLOATS,
-        order="C",
-        ensure_min_samples=min_samples,
-    )
+    refuse_dates(X)
+    frame = X
+    try:
+        X = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=FLOATS,
+            order="C",
+            ensure_min_samples=min_samples,
+        )
+    except (TypeError, ValueError) as error:
+        if found := not_numbers(frame):
+            raise ValueError(sentence(found)) from error
+        raise
     if is_sparse(X) and not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()

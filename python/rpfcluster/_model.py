@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -158,11 +158,11 @@ def load(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> RPFClust
     return estimator
 
 
-def _components(asked: Any) -> int | str | None:
+def _components(asked: Any) -> int | Literal["auto"] | None:
     """Return the number of principal components as `RPFCluster` takes it."""
     if isinstance(asked, dict):
         return int(asked["count"])
-    return None if asked == "none" else str(asked)
+    return None if asked == "none" else "auto"
 
 
 # Parameters with the same name in both languages; None in the file is "auto".

@@ -19,9 +19,32 @@ if TYPE_CHECKING:
     import os
 
 
+class ReportPage:
+    """An HTML report. A notebook shows it in place.
+
+    Attributes
+    ----------
+    html : str
+        The page.
+    """
+
+    def __init__(self, html: str) -> None:
+        self.html = html
+
+    def _repr_html_(self) -> str:
+        """Return the page in a frame of its own, so that its style stays inside."""
+        page = self.html.replace("&", "&amp;").replace('"', "&quot;")
+        return f'<iframe srcdoc="{page}" title="report" width="100%" height="800" style="border: 0"></iframe>'
+
+
 def write_report(estimator: Any, cluster: _rpfcluster.Cluster, path: str | os.PathLike[str], X: Any, y: Any) -> None:
     """Write the report. The file is written completely or not at all."""
     target = resolve_output(path)
+    _rpfcluster.write_page(target, make_report(estimator, cluster, X, y))
+
+
+def make_report(estimator: Any, cluster: _rpfcluster.Cluster, X: Any, y: Any) -> str:
+    """Return the page."""
     about: dict[str, Any] = {
         "source": "the data",
         "again": _reproducing_code(estimator, cluster),
@@ -36,8 +59,7 @@ def write_report(estimator: Any, cluster: _rpfcluster.Cluster, path: str | os.Pa
     if y is not None:
         names, codes = np.unique(np.asarray(y).astype(str), return_inverse=True)
         about["classes"] = [codes.ravel().tolist(), names.tolist()]
-    page = cluster.report(json.dumps(about), table, make_progress(estimator.verbose))
-    _rpfcluster.write_page(target, page)
+    return cluster.report(json.dumps(about), table, make_progress(estimator.verbose))
 
 
 def _reproducing_code(estimator: Any, cluster: _rpfcluster.Cluster) -> str:

@@ -104,15 +104,16 @@ def embedding(estimator: Any, labels: Any = None, *, columns: tuple[int, int] = 
     return ax
 
 
-def eigengap(estimator: Any, *, ax: Axes | None = None) -> Axes:
+def eigengap(estimator: Any, n_eigenvalues: int | None = None, *, ax: Axes | None = None) -> Axes:
     """Plot the eigenvalues and mark the widest gap, which suggests a number of clusters (eigengap heuristic).
-
-    Only ``n_clusters`` eigenvalues are computed, so fit with more clusters than expected.
 
     Parameters
     ----------
     estimator : RPFCluster
         A fitted estimator.
+    n_eigenvalues : int or None, default=None
+        How many eigenvalues are shown. A fit computes as many as it has clusters; more are computed on its forest. None
+        shows 5 beyond the clusters and at least 10. With affinity="precomputed" only those of the fit are available.
     ax : matplotlib Axes or None, default=None
         The axes to draw on. None creates a figure.
 
@@ -123,6 +124,13 @@ def eigengap(estimator: Any, *, ax: Axes | None = None) -> Axes:
     """
     ax = _axes(ax)
     values = np.asarray(estimator.eigenvalues_)
+    if estimator.affinity != "precomputed":
+        count = max(10, estimator.n_clusters_ + 5) if n_eigenvalues is None else n_eigenvalues
+        count = min(count, len(estimator.labels_))
+        if count > len(values):
+            method = {"method": "kway", "quality": "modularity", "resolution": None}
+            values = np.asarray(estimator.recut(n_clusters=count, **method).eigenvalues_)
+        values = values[:count]
     ax.plot(np.arange(1, len(values) + 1), values, "o-")
     if len(values) > 2:
         gap = int(np.argmax(-np.diff(values)[1:])) + 2

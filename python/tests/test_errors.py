@@ -1,5 +1,7 @@
 """Error messages: the parameter by its Python name, its value, and the accepted values."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -103,3 +105,23 @@ def test_missing_folder_is_named(tmp_path):
         with pytest.raises(FileNotFoundError, match="No such file") as caught:
             write(tmp_path / "nowhere" / "file")
         assert caught.value.filename == str(tmp_path / "nowhere")
+
+
+def test_columns_of_text_and_dates_are_named_at_once() -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(
+        {"size": [1.0, 2, 3], "city": ["x", "y", "z"], "day": pd.date_range("2020", periods=3), "count": [3, 4, 5]}
+    )
+    both = 'columns "city" (text), "day" (dates) hold no numbers; leave them out, or encode them as numbers'
+    day = 'column "day" (dates) holds no numbers; leave it out, or encode it as numbers'
+    frames = [(frame, both), (frame[["day"]], day), (frame[["size", "day"]], day)]
+    for library, convert in (("polars", "from_pandas"), ("pyarrow", "Table.from_pandas")):
+        module = pytest.importorskip(library)
+        for part in convert.split("."):
+            module = getattr(module, part)
+        frames.append((module(frame), both))
+    for wrong, message in frames:
+        with pytest.raises(ValueError, match=re.escape(message)):
+            RPFCluster(2).fit(wrong)
+    # Numbers in a column of objects are numbers.
+    RPFCluster(2).fit(pd.DataFrame({"a": np.arange(9).astype(object), "b": np.arange(9.0)}))

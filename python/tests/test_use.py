@@ -1,5 +1,6 @@
 """Typical use: pipelines, grid searches, pickle, joblib, model files, progress, metrics, data sets, plots."""
 
+import html
 import importlib
 import io
 import os
@@ -262,7 +263,7 @@ def test_plots_show_samples_and_eigenvalues():
     model = RPFCluster(6, affinity="linear", n_estimators=40, random_state=0).fit(X)
     assert plot.heatmap(model, max_rows=50).images[0].get_array().shape == (50, 50)
     assert len(plot.embedding(model).collections[0].get_offsets()) == 150
-    assert len(plot.eigengap(model).lines[0].get_xdata()) == 6
+    assert len(plot.eigengap(model, 6).lines[0].get_xdata()) == 6
     from matplotlib import pyplot
 
     pyplot.close("all")
@@ -298,3 +299,46 @@ def test_docstring_examples_run():
         result = doctest.testmod(module)
         assert result.attempted, name
         assert not result.failed, name
+
+
+def test_score_is_the_adjusted_rand_index_and_serves_a_search() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 240)
+    X = 8.0 * np.eye(3)[y] + rng.normal(size=(240, 3))
+    model = RPFCluster(3, random_state=0).fit(X[:120])
+    assert model.score(X[120:], y[120:]) > 0.95
+    assert model.score(X[120:]) > 0.95
+    assert model.score(X[120:]) == adjusted_rand_score(
+        RPFCluster(3, random_state=0).fit_predict(X[120:]), model.predict(X[120:])
+    )
+    search = GridSearchCV(RPFCluster(random_state=0), {"n_clusters": [3, 6]}, cv=2).fit(X)
+    assert search.best_params_ == {"n_clusters": 3}
+
+
+def test_report_without_a_path_is_shown_in_place() -> None:
+    X, y = load_iris(return_X_y=True)
+    page = RPFCluster(3, random_state=0).fit(X).report(X=X, y=y)
+    assert page.html.startswith("<!doctype html>")
+    assert "Distinguishing" in page.html
+    shown = page._repr_html_()
+    assert shown.startswith("<iframe srcdoc=")
+    assert html.unescape(shown.split('"')[1]) == page.html
+
+
+def test_eigengap_computes_the_eigenvalues_it_shows() -> None:
+    pytest.importorskip("matplotlib").use("agg")
+    X, _ = load_iris(return_X_y=True)
+    model = RPFCluster(3, random_state=0).fit(X)
+    drawn = plot.eigengap(model).lines[0].get_ydata()
+    assert len(drawn) == 10
+    np.testing.assert_allclose(drawn[:3], model.eigenvalues_, atol=1e-6)
+    assert len(plot.eigengap(model, 6).lines[0].get_ydata()) == 6
+    assert len(plot.eigengap(RPFCluster(3, method="leiden", random_state=0).fit(X)).lines[0].get_ydata()) == 10
+
+
+def test_cosine_ignores_the_length_of_samples() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(200, 5)) + 3 * rng.integers(0, 2, 200)[:, None]
+    longer = X * 2.0 ** rng.integers(0, 8, 200)[:, None]
+    model = RPFCluster(2, metric="cosine", random_state=0).fit(X)
+    assert (RPFCluster(2, metric="cosine", random_state=0).fit_predict(longer) == model.labels_).all()

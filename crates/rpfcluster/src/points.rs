@@ -263,6 +263,17 @@ impl<'a, R: Real> Points<'a, R> {
         }
     }
 
+    /// Bytes of the rows.
+    pub(crate) fn bytes(&self) -> u64 {
+        let bytes = match self.storage {
+            Storage::Dense(values) => size_of_val(values),
+            Storage::Sparse { starts, columns, values } => {
+                size_of_val(starts) + size_of_val(columns) + size_of_val(values)
+            }
+        };
+        bytes as u64
+    }
+
     /// The share of values that are not zero, stored or not.
     pub(crate) fn density(&self) -> f64 {
         let (Storage::Dense(values) | Storage::Sparse { values, .. }) = self.storage;

@@ -79,17 +79,20 @@ impl RpfCluster {
     }
 }
 
-/// Returns an error with the size and a remedy when a fit exceeds the limit.
-pub(crate) fn check(params: &RpfCluster, n: usize, d: usize, width: usize) -> Result<()> {
+/// Returns an error with the size and a remedy when a fit exceeds the limit. Sparse rows take fewer bytes of `data` than n x d
+/// values.
+pub(crate) fn check(params: &RpfCluster, n: usize, d: usize, width: usize, data: u64) -> Result<()> {
     let Some(limit) = params.memory_limit else { return Ok(()) };
-    let needed = params.memory_needed(n, d, width);
+    let dense = n as u64 * d as u64 * width as u64;
+    let needed_by = |params: &RpfCluster| params.memory_needed(n, d, width) - dense + data;
+    let needed = needed_by(params);
     if needed <= limit {
         return Ok(());
     }
     let trees = params.trees_by_default(pca::most_components(params.components, d).is_some());
     let trees = (trees / 4).max(1);
     let fewer = RpfCluster { trees: Some(trees), max_trees: None, ..params.clone() };
-    let remedy = if fewer.memory_needed(n, d, width) <= limit {
+    let remedy = if needed_by(&fewer) <= limit {
         format!("{trees} trees would do with")
     } else {
         "take fewer trees, a larger min_node or a sample of the rows".to_string()
