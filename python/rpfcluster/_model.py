@@ -170,6 +170,8 @@ _OPEN = ("affinity", "beta1", "beta2", "power", "method")
 
 
 def _set_preparation(estimator: Any, preparation: dict[str, Any]) -> None:
+    if preparation.get("categories"):
+        raise ValueError("the model has categorical columns, which only the command reads; use `rpf predict`")
     center, scale = np.asarray(preparation["center"]), np.asarray(preparation["scale"])
     if center.any() or (scale != 1.0).any():
         estimator._scaling = (center, scale)

@@ -184,6 +184,7 @@ pub fn prepare(args: &DataArgs) -> Prepare {
         label: args.label.clone(),
         drop: args.drop.clone(),
         drop_last: 0,
+        categorical: args.categorical.clone(),
         columns: args.columns.clone(),
         standardize,
         missing: args.missing.map_or(Missing::Error, Into::into),

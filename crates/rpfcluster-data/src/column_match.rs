@@ -35,7 +35,7 @@ pub(crate) struct Matched {
 /// Finds the features of `fitted` in `frame`.
 pub(crate) fn match_columns(fitted: &Preparation, frame: &Frame, selection: &Selection) -> Result<Matched> {
     let d = fitted.columns.len();
-    if d == 0 || [fitted.positions.len(), fitted.center.len(), fitted.scale.len()] != [d; 3] {
+    if !fitted.is_consistent() {
         return Err(format(
             &frame.source,
             "the preparation of its columns is inconsistent; the model is damaged",

@@ -76,7 +76,11 @@ impl ColumnRef {
                 close => format!("does not exist; did you mean {}?", close.join(" or ")),
             }
         } else {
-            format!("does not exist: the file names no columns; give a number from 1 to {}", frame.width())
+            format!(
+                "does not exist: the file names no columns; give a number from 1 to {}, or --header yes if its first line names \
+                 them",
+                frame.width()
+            )
         };
         Err(self.error(frame, problem))
     }

@@ -7,6 +7,7 @@
 //!
 //! The cargo features `arrow` (reads Arrow and Feather) and `parquet` (reads and writes Parquet) are on by default.
 
+mod categories;
 mod column_match;
 mod column_ref;
 mod error;
@@ -21,6 +22,7 @@ pub mod catalog;
 pub mod shapes;
 pub mod write;
 
+pub use categories::Category;
 pub use column_match::Selection;
 pub use column_ref::ColumnRef;
 pub use error::{DataError, Place, Result};

@@ -1,9 +1,10 @@
-//! From a [`Frame`] to a [`Table`]: selects columns, refuses, drops or fills missing cells (mean imputation) and
-//! standardises columns (z-scores). Text in a feature and infinite numbers are errors. The fitted [`Preparation`]
+//! From a [`Frame`] to a [`Table`]: selects columns, refuses, drops or fills missing cells (mean imputation), turns
+//! categories into indicators and standardises columns (z-scores). Text in a feature and infinite numbers are errors. The fitted [`Preparation`]
 //! applies exactly the same steps to new rows.
 
 use serde::{Deserialize, Serialize};
 
+use crate::categories::{Category, Levels, expanded, per_column};
 use crate::column_match::{Matched, Selection, match_columns};
 use crate::column_ref::{ColumnRef, resolve_all};
 use crate::error::{DataError, Result, excerpt, format};
@@ -47,7 +48,9 @@ pub struct Prepare {
     pub drop_last: usize,
     /// The features, in this order; empty means all.
     pub columns: Vec<ColumnRef>,
-    /// Which features to standardise.
+    /// Features that hold categories: text, or numbers that are codes.
+    pub categorical: Vec<ColumnRef>,
+    /// Which features to standardise; categories have unit spread in any case.
     pub standardize: Standardize,
     /// How missing cells are handled.
     pub missing: Missing,
@@ -77,6 +80,9 @@ pub struct Preparation {
     /// Names of the label and of other columns of the file that are not features; empty unless `named`.
     #[serde(default)]
     pub left_out: Vec<String>,
+    /// The categorical features, in the order of the columns. Their centre is 0 and their scale 1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub categories: Vec<Category>,
 }
 
 impl Prepare {
@@ -102,13 +108,28 @@ impl Prepare {
         if let Some(column) = scaled.iter().find(|c| !chosen.contains(c)) {
             return Err(frame.column_error(*column, "is to be standardised, but is not among the features"));
         }
-        let mut taken = take(&mut frame, &chosen, label, self.missing, None)?;
+        let categorical = resolve_all(&frame, &self.categorical)?;
+        if let Some(column) = categorical.iter().find(|c| !chosen.contains(c)) {
+            return Err(frame.column_error(*column, "is to be categorical, but is not among the features"));
+        }
         let d = chosen.len();
-        let scaled: Vec<usize> = (0..d).filter(|j| scaled.contains(&chosen[*j])).collect();
-        let (center, scale) = standardize_columns(&mut taken.values, d, &scaled);
-        if let Some(j) = scaled.into_iter().find(|j| !(center[*j].is_finite() && scale[*j].is_finite())) {
+        let places: Vec<usize> = (0..d).filter(|j| categorical.contains(&chosen[*j])).collect();
+        let mut taken = take(&mut frame, &chosen, &places, label, self.missing, None)?;
+        let numbers: Vec<usize> = (0..d).filter(|j| !places.contains(j)).collect();
+        let of_numbers: Vec<usize> =
+            (0..numbers.len()).filter(|j| scaled.contains(&chosen[numbers[*j]])).collect();
+        let (centers, scales) = standardize_columns(&mut taken.values, numbers.len(), &of_numbers);
+        let (mut center, mut scale) = (vec![0.0; d], vec![1.0; d]);
+        for (j, (c, s)) in numbers.iter().zip(centers.into_iter().zip(scales)) {
+            (center[*j], scale[*j]) = (c, s);
+        }
+        if let Some(j) = (0..d).find(|j| !(center[*j].is_finite() && scale[*j].is_finite())) {
             return Err(frame.column_error(chosen[j], "holds numbers too large to standardise"));
         }
+        let fitted =
+            places.iter().zip(&taken.levels).map(|(&j, levels)| Category::fit(&frame, chosen[j], j, levels));
+        let categories = fitted.collect::<Result<Vec<Category>>>()?;
+        taken.expand(d, &categories);
         let mut left_out = if frame.has_header { frame.names.clone() } else { Vec::new() };
         let mut is_feature = vec![false; frame.width()];
         chosen.iter().for_each(|c| is_feature[*c] = true);
@@ -124,8 +145,9 @@ impl Prepare {
             fill: taken.fill.clone(),
             center,
             scale,
+            categories,
         };
-        Ok((taken.table(&frame, preparation.columns.clone()), preparation))
+        Ok((taken.table(&frame, preparation.table_columns()), preparation))
     }
 }
 
@@ -137,9 +159,39 @@ impl Preparation {
     pub fn apply(&self, mut frame: Frame, selection: &Selection) -> Result<(Table, Vec<String>)> {
         let Matched { label, features, unknown } = match_columns(self, &frame, selection)?;
         let unknown = unknown.into_iter().map(|c| frame.names[c].clone()).collect();
-        let mut taken = take(&mut frame, &features, label, self.missing, Some(self))?;
-        standardize(&mut taken.values, &self.center, &self.scale);
-        Ok((taken.table(&frame, self.columns.clone()), unknown))
+        let places: Vec<usize> = self.categories.iter().map(|category| category.column).collect();
+        let mut taken = take(&mut frame, &features, &places, label, self.missing, Some(self))?;
+        let numeric = |all: &[f64]| -> Vec<f64> {
+            let kept = all.iter().enumerate().filter(|(j, _)| !places.contains(j));
+            kept.map(|(_, value)| *value).collect()
+        };
+        standardize(&mut taken.values, &numeric(&self.center), &numeric(&self.scale));
+        taken.expand(features.len(), &self.categories);
+        Ok((taken.table(&frame, self.table_columns()), unknown))
+    }
+
+    /// The columns of a prepared table: a categorical column has one for each level, such as `color=red`.
+    pub fn table_columns(&self) -> Vec<String> {
+        let level = |category: &Category, at: usize| {
+            format!("{}={}", self.columns[category.column], category.levels[at])
+        };
+        per_column(self.columns.len(), &self.categories, |j| self.columns[j].clone(), level)
+    }
+
+    /// The centre and the scale of each column of a prepared table.
+    pub fn table_scaling(&self) -> (Vec<f64>, Vec<f64>) {
+        let of = |numbers: &[f64], level: fn(&Category) -> f64| {
+            per_column(numbers.len(), &self.categories, |j| numbers[j], |category, _| level(category))
+        };
+        (of(&self.center, |_| 0.0), of(&self.scale, |category| category.spread))
+    }
+
+    /// Whether the numbers of a model fit each other.
+    pub fn is_consistent(&self) -> bool {
+        let d = self.columns.len();
+        let ascending = self.categories.windows(2).all(|pair| pair[0].column < pair[1].column);
+        let places = self.categories.iter().all(|category| category.column < d && category.is_valid());
+        d > 0 && [self.positions.len(), self.center.len(), self.scale.len()] == [d; 3] && ascending && places
     }
 }
 
@@ -150,9 +202,20 @@ struct Taken {
     labels: Option<Labels>,
     rows: Option<Vec<usize>>,
     fill: Vec<f64>,
+    /// The levels of the categorical features.
+    levels: Vec<Levels>,
 }
 
 impl Taken {
+    /// Adds the indicators of the categories to the numbers.
+    fn expand(&mut self, d: usize, categories: &[Category]) {
+        if !categories.is_empty() {
+            let levels = std::mem::take(&mut self.levels);
+            let categories: Vec<_> = categories.iter().zip(levels).collect();
+            self.values = expanded(&self.values, self.n, d, &categories);
+        }
+    }
+
     fn table(self, frame: &Frame, columns: Vec<String>) -> Table {
         Table {
             source: frame.source.clone(),
@@ -169,20 +232,34 @@ impl Taken {
 
 /// Moves the chosen columns out of the frame and removes missing cells as `missing` asks: the first one is an error,
 /// their rows are dropped, or they get the mean of their column, for new rows that of the `fitted` table. Rows without a label are dropped or
-/// refused.
+/// refused. The features at `categorical` places are not numbers.
 fn take(
     frame: &mut Frame,
-    chosen: &[usize],
+    features: &[usize],
+    categorical: &[usize],
     label: Option<usize>,
     missing: Missing,
     fitted: Option<&Preparation>,
 ) -> Result<Taken> {
+    let chosen: Vec<usize> =
+        (0..features.len()).filter(|j| !categorical.contains(j)).map(|j| features[j]).collect();
+    let chosen = &chosen[..];
     if let Some(error) = text_error(frame, chosen, fitted.is_some()) {
         return Err(error);
     }
     let n = frame.n;
     let d = chosen.len();
     let mut keep = vec![true; n];
+    let mut levels: Vec<Levels> = categorical.iter().map(|j| Levels::read(frame, features[*j])).collect();
+    for (levels, j) in levels.iter().zip(categorical) {
+        match (missing, levels.gaps().next()) {
+            (Missing::Error, Some(row)) => {
+                return Err(frame.cell_error(row, features[*j], missing_value(fitted.is_some())));
+            }
+            (Missing::Drop, Some(_)) => levels.gaps().for_each(|row| keep[row] = false),
+            _ => {}
+        }
+    }
     let mut labels = None;
     if let Some(column) = label {
         let (found, gaps) = frame.labels(column);
@@ -211,17 +288,7 @@ fn take(
         }
         match missing {
             Missing::Error => {
-                let problem = match fitted {
-                    Some(_) => {
-                        "the value is missing; leave out such rows, or fit the model with --missing drop or \
-                         --missing mean"
-                    }
-                    None => {
-                        "the value is missing; drop such rows with --missing drop or use the column's mean with \
-                         --missing mean"
-                    }
-                };
-                return Err(frame.cell_error(row, chosen[column], problem));
+                return Err(frame.cell_error(row, chosen[column], missing_value(fitted.is_some())));
             }
             Missing::Drop => keep[row] = false,
             Missing::Mean => holes.push(i),
@@ -246,13 +313,27 @@ fn take(
         return Err(format(&frame.source, "every row has a missing value; no row is left"));
     }
     if kept == n {
-        return Ok(Taken { n, values, labels, rows: None, fill });
+        return Ok(Taken { n, values, labels, rows: None, fill, levels });
     }
     values.keep_rows(d, &keep);
     let rows: Vec<usize> = (0..n).filter(|i| keep[*i]).collect();
     // Codes follow first appearance, which changes with the rows.
     let labels = labels.map(|l| Labels::from_names(rows.iter().map(|i| l.name(*i))));
-    Ok(Taken { n: kept, values, labels, rows: Some(rows.into_iter().map(|i| i + 1).collect()), fill })
+    let rows: Vec<usize> = rows.into_iter().map(|i| i + 1).collect();
+    levels.iter_mut().for_each(|levels| levels.keep(Some(&rows)));
+    Ok(Taken { n: kept, values, labels, rows: Some(rows), fill, levels })
+}
+
+/// What to do about a missing value.
+fn missing_value(is_fitted: bool) -> &'static str {
+    match is_fitted {
+        true => {
+            "the value is missing; leave out such rows, or fit the model with --missing drop or --missing mean"
+        }
+        false => {
+            "the value is missing; drop such rows with --missing drop or use the column's mean with --missing mean"
+        }
+    }
 }
 
 /// The error that names every feature that holds text, and the options that help.
@@ -277,17 +358,21 @@ fn text_error(frame: &Frame, chosen: &[usize], is_fitted: bool) -> Option<DataEr
     if let [option] = options.as_slice() {
         let remedy =
             if remedy.is_empty() { format!("use it as labels with --label {option}") } else { remedy };
-        let problem = format!("holds text ({example}); drop it with --drop {option} or {remedy}");
+        let problem = format!(
+            "holds text ({example}); use it as categories with --categorical {option}, drop it with --drop {option} or \
+             {remedy}"
+        );
         return Some(frame.column_error(first, problem));
     }
     let or = if remedy.is_empty() { String::new() } else { format!(" or {remedy}") };
     let titles: Vec<String> = found.iter().take(SHOWN).map(|(c, ..)| frame.column_title(*c)).collect();
     let more = if found.len() > SHOWN { format!(" and {} more", found.len() - SHOWN) } else { String::new() };
+    let all = ranges(&found.iter().map(|(c, ..)| *c).collect::<Vec<_>>(), &options, SHOWN);
     let problem = format!(
-        "{} columns hold text: {}{more} ({example}); drop them with --drop {}{or}",
+        "{} columns hold text: {}{more} ({example}); use them as categories with --categorical {all}, drop them with \
+         --drop {all}{or}",
         found.len(),
         titles.join(", "),
-        ranges(&found.iter().map(|(c, ..)| *c).collect::<Vec<_>>(), &options, SHOWN),
     );
     Some(format(&frame.source, problem))
 }

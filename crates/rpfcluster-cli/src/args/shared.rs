@@ -67,6 +67,10 @@ pub struct DataArgs {
     #[arg(long, value_name = "COLS", value_delimiter = ',', value_parser = column)]
     pub drop: Vec<ColumnRef>,
 
+    /// Columns that hold categories: text, or numbers that are codes. Each counts like a numeric column of unit spread
+    #[arg(long, value_name = "COLS", value_delimiter = ',', value_parser = column)]
+    pub categorical: Vec<ColumnRef>,
+
     /// Columns to use, in this order [default: all]
     #[arg(long, value_name = "COLS", value_delimiter = ',', value_parser = column)]
     pub columns: Vec<ColumnRef>,
@@ -163,7 +167,7 @@ pub struct SpectralArgs {
     pub landmarks: Option<usize>,
 
     /// DATA is a similarity matrix, symmetric and non-negative: .csv, .npy, .npz (SciPy) or .mtx
-    #[arg(long, conflicts_with_all = ["label", "drop", "columns", "standardize", "missing", "trees", "min_node",
+    #[arg(long, conflicts_with_all = ["label", "drop", "categorical", "columns", "standardize", "missing", "trees", "min_node",
         "split", "direction", "candidates", "affinity", "beta1", "beta2", "top", "power", "diagonal", "components", "metric",
         "duplicates"])]
     pub precomputed: bool,

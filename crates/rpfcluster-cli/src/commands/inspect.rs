@@ -3,7 +3,7 @@
 
 use rpfcluster::printable::{escaped, excerpt};
 use rpfcluster::{Precision, model_file};
-use rpfcluster_data::byte_size;
+use rpfcluster_data::{Category, byte_size};
 use rpfcluster_report::{affinity_in_words, word};
 use serde_json::{Map, json};
 
@@ -129,6 +129,10 @@ fn print_text(args: &InspectArgs, model: &Model, shape: &ForestStatistics) -> Re
         let p = &meta.preparation;
         lines.push(("written by", excerpt(&meta.written_by, 80)));
         lines.push(("columns", listed(&p.columns)));
+        if !p.categories.is_empty() {
+            let levels = |c: &Category| format!("{} ({} levels)", p.columns[c.column], c.levels.len());
+            lines.push(("categorical", listed(&p.categories.iter().map(levels).collect::<Vec<_>>())));
+        }
         if let Some(label) = &meta.label {
             lines.push(("label", excerpt(label, 80)));
         }

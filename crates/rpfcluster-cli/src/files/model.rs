@@ -156,10 +156,10 @@ pub fn load(path: &Path, memory: Option<u64>) -> Result<Model> {
         let p = &meta.preparation;
         let n = model.clustering().map_or(model.forest().n(), |fitted| fitted.n());
         let d = model.clustering().map_or(model.forest().d(), |fitted| fitted.d());
-        let fits =
-            [p.columns.len(), p.positions.len(), p.center.len(), p.scale.len()].iter().all(|&l| l == d)
-                && (p.fill.is_empty() || p.fill.len() == d)
-                && meta.rows.as_ref().is_none_or(|rows| rows.len() == n);
+        let fits = p.is_consistent()
+            && p.table_columns().len() == d
+            && (p.fill.is_empty() || p.fill.len() == p.columns.len() - p.categories.len())
+            && meta.rows.as_ref().is_none_or(|rows| rows.len() == n);
         if !fits {
             return Err(Failure::data(format!(
                 "{name}: the model is damaged: its columns do not fit its forest"

@@ -33,13 +33,11 @@ pub fn save(
                 out.iter_mut().enumerate().for_each(|(j, out)| *out = table.values.get(first + j));
             }
         };
-        let columns = outcome.prepared.as_ref().map(|prepared| {
-            let (center, scale) = (&prepared.preparation.center, &prepared.preparation.scale);
-            Columns {
-                names: &prepared.table.columns,
-                row: &row,
-                scaling: Some(ColumnScaling { center, scale }),
-            }
+        let scaling = outcome.prepared.as_ref().map(|prepared| prepared.preparation.table_scaling());
+        let columns = outcome.prepared.as_ref().map(|prepared| Columns {
+            names: &prepared.table.columns,
+            row: &row,
+            scaling: scaling.as_ref().map(|(center, scale)| ColumnScaling { center, scale }),
         });
         let subject = Subject {
             source: outcome.source.clone(),

@@ -1,0 +1,156 @@
+//! Categorical columns as indicator columns, one for each level.
+//!
+//! A random direction then has a coefficient of its own for every level. Indicators are divided by the square root of
+//! the sum of their variances, so that a categorical column counts like a numeric one of unit spread, whatever the number of its
+//! levels. Levels are ordered by name: neither the order of the rows nor that of the levels in a file changes a bit. A
+//! level that was not fitted, and a missing value under mean imputation, is the mean of the fitted rows.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::frame::Frame;
+use crate::table::Values;
+
+/// Largest number of levels of a column; the table grows by as many columns.
+const MAX_LEVELS: usize = 1000;
+/// Number of rows from which a column whose values all differ is refused as an identifier.
+const IDENTIFIER_ROWS: usize = 20;
+
+/// A fitted categorical column.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Category {
+    /// Its place among the features, from 0.
+    pub column: usize,
+    /// The names of its levels, ascending.
+    pub levels: Vec<String>,
+    /// The share of the fitted rows with each level.
+    pub shares: Vec<f64>,
+    /// Divides the indicators.
+    pub spread: f64,
+}
+
+/// The level of each row of a categorical column; `None` where it is missing.
+pub(crate) struct Levels(Vec<Option<String>>);
+
+impl Levels {
+    /// Reads them, before the numbers are moved out of the frame.
+    pub fn read(frame: &Frame, column: usize) -> Self {
+        let (labels, gaps) = frame.labels(column);
+        let mut each: Vec<Option<String>> =
+            (0..labels.codes.len()).map(|row| Some(labels.name(row).into())).collect();
+        gaps.into_iter().for_each(|row| each[row] = None);
+        Levels(each)
+    }
+
+    /// The rows without a level.
+    pub fn gaps(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.0.len()).filter(|row| self.0[*row].is_none())
+    }
+
+    /// Keeps these rows, counted from 1; all of them for `None`.
+    pub fn keep(&mut self, rows: Option<&[usize]>) {
+        if let Some(rows) = rows {
+            self.0 = rows.iter().map(|row| self.0[row - 1].take()).collect();
+        }
+    }
+}
+
+impl Category {
+    /// Fits the levels of the column at `position` of the frame, the feature number `column`.
+    pub(crate) fn fit(frame: &Frame, position: usize, column: usize, levels: &Levels) -> Result<Self> {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        levels.0.iter().flatten().for_each(|name| *counts.entry(name).or_default() += 1);
+        let (n, found) = (levels.0.len(), counts.len());
+        if found == n && n >= IDENTIFIER_ROWS {
+            let option = frame.column_option(position);
+            let problem =
+                format!("looks like an identifier: all values differ; leave it out with --drop {option}");
+            return Err(frame.column_error(position, problem));
+        }
+        if !(1..=MAX_LEVELS).contains(&found) {
+            let option = frame.column_option(position);
+            let problem = match found {
+                0 => format!("has no value; leave it out with --drop {option}"),
+                _ => format!(
+                    "has {found} levels, but at most {MAX_LEVELS} are used; leave it out with --drop {option}"
+                ),
+            };
+            return Err(frame.column_error(position, problem));
+        }
+        let total: usize = counts.values().sum();
+        let shares: Vec<f64> = counts.values().map(|count| *count as f64 / total as f64).collect();
+        let variance: f64 = shares.iter().map(|share| share * (1.0 - share)).sum();
+        let spread = if variance > 0.0 { variance.sqrt() } else { 1.0 };
+        Ok(Category { column, levels: counts.into_keys().map(String::from).collect(), shares, spread })
+    }
+
+    /// Writes the scaled indicators of a level.
+    fn write(&self, level: Option<&str>, out: &mut [f64]) {
+        match level.and_then(|name| self.levels.binary_search_by(|known| known.as_str().cmp(name)).ok()) {
+            Some(at) => {
+                out.fill(0.0);
+                out[at] = 1.0 / self.spread;
+            }
+            None => out.iter_mut().zip(&self.shares).for_each(|(to, share)| *to = share / self.spread),
+        }
+    }
+
+    /// Whether the numbers of a model fit each other.
+    pub(crate) fn is_valid(&self) -> bool {
+        let ascending = self.levels.windows(2).all(|pair| pair[0] < pair[1]);
+        let numbers = self.shares.iter().chain([&self.spread]).all(|v| v.is_finite());
+        self.levels.len() == self.shares.len()
+            && !self.levels.is_empty()
+            && ascending
+            && numbers
+            && self.spread > 0.0
+    }
+}
+
+/// The features of a table with categories: `numbers` are the prepared numeric ones, row by row, and `levels` those of the
+/// categorical ones, both in the order of the features.
+pub(crate) fn expanded(numbers: &Values, n: usize, d: usize, categories: &[(&Category, Levels)]) -> Values {
+    let numeric = d - categories.len();
+    let width = numeric + categories.iter().map(|(category, _)| category.levels.len()).sum::<usize>();
+    let mut all = Vec::with_capacity(n * width);
+    let mut indicators = Vec::new();
+    for row in 0..n {
+        let (mut next, mut rest) = (row * numeric, categories.iter().peekable());
+        for column in 0..d {
+            match rest.next_if(|(category, _)| category.column == column) {
+                Some((category, levels)) => {
+                    indicators.resize(category.levels.len(), 0.0);
+                    category.write(levels.0[row].as_deref(), &mut indicators);
+                    all.extend_from_slice(&indicators);
+                }
+                None => {
+                    all.push(numbers.get(next));
+                    next += 1;
+                }
+            }
+        }
+    }
+    match numbers {
+        Values::F32(_) => Values::F32(all.into_iter().map(|x| x as f32).collect()),
+        Values::F64(_) => Values::F64(all),
+    }
+}
+
+/// One entry for each column of the expanded table: `numeric` of a feature, or `level` of a category and a level.
+pub(crate) fn per_column<T>(
+    d: usize,
+    categories: &[Category],
+    numeric: impl Fn(usize) -> T,
+    level: impl Fn(&Category, usize) -> T,
+) -> Vec<T> {
+    let mut all = Vec::new();
+    for column in 0..d {
+        match categories.iter().find(|category| category.column == column) {
+            Some(category) => all.extend((0..category.levels.len()).map(|at| level(category, at))),
+            None => all.push(numeric(column)),
+        }
+    }
+    all
+}
