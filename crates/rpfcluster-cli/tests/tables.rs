@@ -172,3 +172,35 @@ fn bars_are_of_blocks_only_where_the_locale_has_them() {
     let plain = summary("C");
     assert!(plain.is_ascii() && plain.contains("  ###"), "{plain}");
 }
+
+#[test]
+fn categories_are_clustered_predicted_and_described() {
+    let dir = TestDir::new();
+    let text = |name: &str| String::from_utf8(dir.bytes(name)).unwrap();
+    let rows: String = (0..120)
+        .map(|i| {
+            let (color, site) = [("red", "north"), ("blue", "south"), ("green", "south")][i % 3];
+            format!("{},{color},{site}\n", (i * 7 % 10) as f64 / 10.0)
+        })
+        .collect();
+    dir.put("t.csv", format!("x,color,site\n{rows}"));
+    let refused = dir.rpf("cluster t.csv -k 3");
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.err.contains("--categorical color,site"), "{}", refused.err);
+    dir.rpf("cluster t.csv -k 3 --categorical color,site -o l.csv --model m.rpf --report page.html").done();
+    let labels = text("l.csv");
+    let third = |first: usize| {
+        labels.lines().skip(1 + first).step_by(3).map(|l| l.split(',').nth(1).unwrap().to_string())
+    };
+    for group in 0..3 {
+        let mut of_group: Vec<String> = third(group).collect();
+        of_group.dedup();
+        assert_eq!(of_group.len(), 1, "each color is a cluster");
+    }
+    dir.rpf("predict m.rpf t.csv -o p.csv").done();
+    assert_eq!(text("p.csv"), labels);
+    dir.put("new.csv", "site,x,color\nnorth,0.5,red\nwest,0.5,purple\n");
+    assert_eq!(dir.rpf("predict m.rpf new.csv").done().out.lines().nth(1).unwrap(), "1,0");
+    assert!(text("page.html").contains("color=red"));
+    assert!(dir.rpf("inspect m.rpf").done().out.contains("color (3 levels), site (2 levels)"));
+}

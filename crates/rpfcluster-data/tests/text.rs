@@ -165,10 +165,10 @@ fn text_column_is_refused_with_a_remedy() {
     let error = |text: &str| Prepare::default().fit(frame(text)).unwrap_err().to_string();
     assert_eq!(
         error("a,b,species\n1,2,3\n1,2,setosa\n"),
-        "t.csv: column 3 \"species\" holds text (\"setosa\" in row 2 (line 3)); drop it with --drop species or \
-         use it as labels with --label species"
+        "t.csv: column 3 \"species\" holds text (\"setosa\" in row 2 (line 3)); use it as categories with \
+         --categorical species, drop it with --drop species or use it as labels with --label species"
     );
-    assert!(error("1,x\n2,y\n").contains("column 2 holds text (\"x\" in row 1); drop it with --drop 2"));
+    assert!(error("1,x\n2,y\n").contains("column 2 holds text (\"x\" in row 1); use it as categories"));
 }
 
 #[test]

@@ -345,3 +345,14 @@ fn two_groups_are_found_under_a_heavy_diagonal() {
         assert!((0..400).all(|i| labels[i] as usize == i / 200), "{method:?}");
     }
 }
+
+#[test]
+fn a_small_graph_on_which_the_iteration_fails_is_decomposed() {
+    let a = graph(900, 0.0, &ring(0, 900));
+    let few = |solver| SpectralParams { max_iterations: 2, dense_below: 0, ..params(5, solver) };
+    let block = embed(&a, &few(Solver::Block), &EmbedOptions::default(), &Silent).unwrap();
+    assert!(!block.converged, "the solver that is asked for is kept");
+    let auto = embed(&a, &few(Solver::Auto), &EmbedOptions::default(), &Silent).unwrap();
+    assert!(auto.converged && auto.solver == Solver::Dense);
+    check_pairs(&a, &auto, 1e-10);
+}

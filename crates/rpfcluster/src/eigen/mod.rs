@@ -248,6 +248,9 @@ pub fn embed<'a>(
     Ok(embedding)
 }
 
+/// Largest number of rows for which a block iteration that did not converge is replaced by a dense decomposition.
+const DENSE_FALLBACK: usize = 2000;
+
 /// The `m` largest eigenpairs of a connected affinity.
 pub(crate) fn largest(
     affinity: &Affinity,
@@ -274,7 +277,7 @@ pub(crate) fn largest(
         named => named,
     };
     // A block method needs more rows than its basis has columns.
-    let solver = if solver == Solver::Block && !request.fits(n) { Solver::Dense } else { solver };
+    let mut solver = if solver == Solver::Block && !request.fits(n) { Solver::Dense } else { solver };
     let pairs = match solver {
         Solver::Nystrom => {
             let degrees = operator.into_degrees();
@@ -286,7 +289,14 @@ pub(crate) fn largest(
                 None => initial_block(affinity, &operator, &request, observer)?,
                 Some(_) => None,
             };
-            block_krylov::largest(&operator, &request, initial, observer)?
+            let pairs = block_krylov::largest(&operator, &request, initial, observer)?;
+            if pairs.converged || params.solver != Solver::Auto || n > DENSE_FALLBACK {
+                pairs
+            } else {
+                // Many eigenvalues next to each other, as of rows that hang together in small groups.
+                solver = Solver::Dense;
+                dense::largest(&operator, m, observer)?
+            }
         }
         Solver::Dense | Solver::Auto => {
             let needed = (n as u64).saturating_mul(n as u64).saturating_mul(8 * 4);
