@@ -31,29 +31,34 @@ pub struct Category {
     pub spread: f64,
 }
 
-/// The level of each row of a categorical column; `None` where it is missing.
-pub(crate) struct Levels(Vec<Option<String>>);
+/// The level of each row of a categorical column.
+pub(crate) struct Levels {
+    names: Vec<String>,
+    /// The place of each row's level in `names`; `None` where it is missing.
+    codes: Vec<Option<u32>>,
+}
 
 impl Levels {
     /// Reads them, before the numbers are moved out of the frame.
     pub fn read(frame: &Frame, column: usize) -> Self {
         let (labels, gaps) = frame.labels(column);
-        let mut each: Vec<Option<String>> =
-            (0..labels.codes.len()).map(|row| Some(labels.name(row).into())).collect();
-        gaps.into_iter().for_each(|row| each[row] = None);
-        Levels(each)
+        let mut codes: Vec<Option<u32>> = labels.codes.into_iter().map(Some).collect();
+        gaps.into_iter().for_each(|row| codes[row] = None);
+        Levels { names: labels.names, codes }
     }
 
     /// The rows without a level.
     pub fn gaps(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.0.len()).filter(|row| self.0[*row].is_none())
+        (0..self.codes.len()).filter(|row| self.codes[*row].is_none())
     }
 
-    /// Keeps these rows, counted from 1; all of them for `None`.
-    pub fn keep(&mut self, rows: Option<&[usize]>) {
-        if let Some(rows) = rows {
-            self.0 = rows.iter().map(|row| self.0[row - 1].take()).collect();
-        }
+    /// Keeps these rows, counted from 1.
+    pub fn keep(&mut self, rows: &[usize]) {
+        self.codes = rows.iter().map(|row| self.codes[row - 1]).collect();
+    }
+
+    fn name(&self, row: usize) -> Option<&str> {
+        self.codes[row].map(|code| &self.names[code as usize][..])
     }
 }
 
@@ -61,8 +66,9 @@ impl Category {
     /// Fits the levels of the column at `position` of the frame, the feature number `column`.
     pub(crate) fn fit(frame: &Frame, position: usize, column: usize, levels: &Levels) -> Result<Self> {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        levels.0.iter().flatten().for_each(|name| *counts.entry(name).or_default() += 1);
-        let (n, found) = (levels.0.len(), counts.len());
+        let n = levels.codes.len();
+        (0..n).filter_map(|row| levels.name(row)).for_each(|name| *counts.entry(name).or_default() += 1);
+        let found = counts.len();
         if found == n && n >= IDENTIFIER_ROWS {
             let option = frame.column_option(position);
             let problem =
@@ -122,7 +128,7 @@ pub(crate) fn expanded(numbers: &Values, n: usize, d: usize, categories: &[(&Cat
             match rest.next_if(|(category, _)| category.column == column) {
                 Some((category, levels)) => {
                     indicators.resize(category.levels.len(), 0.0);
-                    category.write(levels.0[row].as_deref(), &mut indicators);
+                    category.write(levels.name(row), &mut indicators);
                     all.extend_from_slice(&indicators);
                 }
                 None => {

@@ -1,6 +1,6 @@
 //! From a [`Frame`] to a [`Table`]: selects columns, refuses, drops or fills missing cells (mean imputation), turns
-//! categories into indicators and standardises columns (z-scores). Text in a feature and infinite numbers are errors. The fitted [`Preparation`]
-//! applies exactly the same steps to new rows.
+//! categories into indicators and standardises columns (z-scores). Text in a feature and infinite numbers are errors. The
+//! fitted [`Preparation`] applies exactly the same steps to new rows.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +9,7 @@ use crate::column_match::{Matched, Selection, match_columns};
 use crate::column_ref::{ColumnRef, resolve_all};
 use crate::error::{DataError, Result, excerpt, format};
 use crate::frame::Frame;
+use crate::memory::check_reading;
 use crate::read::{Cell, Decimal, cell};
 use crate::table::{Labels, Table, Values};
 
@@ -129,7 +130,7 @@ impl Prepare {
         let fitted =
             places.iter().zip(&taken.levels).map(|(&j, levels)| Category::fit(&frame, chosen[j], j, levels));
         let categories = fitted.collect::<Result<Vec<Category>>>()?;
-        taken.expand(d, &categories);
+        taken.expand(&frame.source, d, &categories)?;
         let mut left_out = if frame.has_header { frame.names.clone() } else { Vec::new() };
         let mut is_feature = vec![false; frame.width()];
         chosen.iter().for_each(|c| is_feature[*c] = true);
@@ -166,7 +167,7 @@ impl Preparation {
             kept.map(|(_, value)| *value).collect()
         };
         standardize(&mut taken.values, &numeric(&self.center), &numeric(&self.scale));
-        taken.expand(features.len(), &self.categories);
+        taken.expand(&frame.source, features.len(), &self.categories)?;
         Ok((taken.table(&frame, self.table_columns()), unknown))
     }
 
@@ -208,12 +209,16 @@ struct Taken {
 
 impl Taken {
     /// Adds the indicators of the categories to the numbers.
-    fn expand(&mut self, d: usize, categories: &[Category]) {
+    fn expand(&mut self, source: &str, d: usize, categories: &[Category]) -> Result<()> {
         if !categories.is_empty() {
+            let levels: usize = categories.iter().map(|category| category.levels.len()).sum();
+            // The numbers twice: as they are made, and in the precision of the table.
+            check_reading(source, 16 * self.n as u64 * (d + levels) as u64, None)?;
             let levels = std::mem::take(&mut self.levels);
             let categories: Vec<_> = categories.iter().zip(levels).collect();
             self.values = expanded(&self.values, self.n, d, &categories);
         }
+        Ok(())
     }
 
     fn table(self, frame: &Frame, columns: Vec<String>) -> Table {
@@ -320,7 +325,7 @@ fn take(
     // Codes follow first appearance, which changes with the rows.
     let labels = labels.map(|l| Labels::from_names(rows.iter().map(|i| l.name(*i))));
     let rows: Vec<usize> = rows.into_iter().map(|i| i + 1).collect();
-    levels.iter_mut().for_each(|levels| levels.keep(Some(&rows)));
+    levels.iter_mut().for_each(|levels| levels.keep(&rows));
     Ok(Taken { n: kept, values, labels, rows: Some(rows), fill, levels })
 }
 
@@ -364,12 +369,12 @@ fn text_error(frame: &Frame, chosen: &[usize], is_fitted: bool) -> Option<DataEr
         );
         return Some(frame.column_error(first, problem));
     }
-    let or = if remedy.is_empty() { String::new() } else { format!(" or {remedy}") };
+    let (comma, or) = if remedy.is_empty() { (" or", String::new()) } else { (",", format!(" or {remedy}")) };
     let titles: Vec<String> = found.iter().take(SHOWN).map(|(c, ..)| frame.column_title(*c)).collect();
     let more = if found.len() > SHOWN { format!(" and {} more", found.len() - SHOWN) } else { String::new() };
     let all = ranges(&found.iter().map(|(c, ..)| *c).collect::<Vec<_>>(), &options, SHOWN);
     let problem = format!(
-        "{} columns hold text: {}{more} ({example}); use them as categories with --categorical {all}, drop them with \
+        "{} columns hold text: {}{more} ({example}); use them as categories with --categorical {all}{comma} drop them with \
          --drop {all}{or}",
         found.len(),
         titles.join(", "),

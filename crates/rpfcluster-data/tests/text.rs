@@ -109,7 +109,7 @@ fn every_text_column_is_named_at_once() {
     assert_eq!(
         error("x,colour,y,site\n1,red,2,a\n3,blue,4,b\n"),
         "t.csv: 2 columns hold text: 2 \"colour\", 4 \"site\" (\"red\" in row 1 (line 2)); use them as categories \
-         with --categorical colour,site, drop them with --drop colour,site"
+         with --categorical colour,site or drop them with --drop colour,site"
     );
     let wide: Vec<String> = (0..20).map(|i| if i == 5 { "1".into() } else { format!("t{i}") }).collect();
     let message = error(&format!("{0}\n{0}\n", wide.join(",")));
