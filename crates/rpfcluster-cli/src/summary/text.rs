@@ -25,6 +25,7 @@ pub fn text(session: &Session, outcome: &Outcome) -> Result<String> {
     let clustering = &outcome.clustering;
     let (n, sizes) = (clustering.n(), clustering.sizes());
     let of = match outcome.d() {
+        Some(1) => format!("{n} rows, 1 column"),
         Some(d) => format!("{n} rows, {d} columns"),
         None => format!("{n} points"),
     };

@@ -9,6 +9,7 @@ pub fn sentence(subject: &Subject<'_>, agreement: Option<&Agreement>) -> String 
     let (least, most) = (sizes.iter().min().unwrap_or(&0), sizes.iter().max().unwrap_or(&0));
     let n = subject.clustering.n();
     let what = match &subject.columns {
+        Some(columns) if columns.names.len() == 1 => format!("{n} rows with 1 column"),
         Some(columns) => format!("{n} rows with {} columns", columns.names.len()),
         None => format!("{n} rows"),
     };
