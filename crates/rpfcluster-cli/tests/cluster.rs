@@ -63,7 +63,7 @@ fn json_has_the_keys_scripts_rely_on() {
     let params = dir.rpf(line).done().json()["params"].clone();
     let expected = serde_json::json!({
         "trees": 50, "min_node": 20, "split": "uniform", "direction": "gaussian", "candidates": 1,
-        "components": null, "duplicates": "weigh", "affinity": "paper", "beta1": 0.2, "beta2": 0.5, "diagonal": "drop", "top": null, "power": null,
+        "components": null, "metric": "euclidean", "duplicates": "weigh", "affinity": "paper", "beta1": 0.2, "beta2": 0.5, "diagonal": "drop", "top": null, "power": null,
         "method": "ncut", "quality": null, "resolution": null, "solver": "dense", "landmarks": null,
     });
     assert_eq!(params, expected);
