@@ -64,7 +64,7 @@ def test_identifier_is_reported_at_the_line_of_the_caller(groups, tmp_path):
             getattr(RPFCluster(2, n_estimators=50, random_state=0), call)(frame)
         # The numbers from 0 to 199 also have by far the largest spread.
         dominant, identifier = seen
-        assert str(dominant.message).startswith("Column id holds ")
+        assert str(dominant.message).startswith("Column id accounts for ")
         assert str(identifier.message).startswith("Column id looks like an identifier")
         assert {(warning.filename, warning.category) for warning in seen} == {(__file__, UserWarning)}
     frame["id"] /= 20
