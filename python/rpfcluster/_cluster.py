@@ -7,7 +7,6 @@ the fitted attributes.
 from __future__ import annotations
 
 import json
-import numbers
 import os
 from typing import Any, Literal
 
@@ -15,16 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, clone
 from sklearn.metrics import adjusted_rand_score
-from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _rpfcluster
+from ._cluster_params import ClusterParams
 from ._common import (
     Array,
     as_native,
-    check_choice,
     check_data,
-    check_int,
     column_names,
     is_auto,
     is_sparse,
@@ -33,13 +30,9 @@ from ._common import (
     warn_caller,
 )
 from ._report import ReportPage, make_report, write_report
-from ._spectral import SpectralBase
-
-# Largest number of trees that n_estimators="auto" grows; the same as for `rpf cluster --trees auto`.
-_MAX_TREES = 1600
 
 
-class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  # type: ignore[misc, unused-ignore]
+class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, ClusterParams):  # type: ignore[misc, unused-ignore]
     """Spectral clustering on the similarity kernel of a random projection forest.
 
     The similarity of two samples is the fraction of trees in which they fall into the same leaf. The leading
@@ -180,7 +173,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
     True
     """
 
-    _affinities = (*SpectralBase._affinities, "precomputed")
+    _affinities = (*ClusterParams._affinities, "precomputed")
     _vectors: Array | None
 
     def __init__(
@@ -337,53 +330,6 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, SpectralBase):  
             if hasattr(self, name):
                 setattr(other, name, getattr(self, name))
         return other._set_fitted(other._cluster, self._dtype)
-
-    def _clustering_params(self) -> tuple[int, dict[str, Any]]:
-        """Return the number of clusters and the parameters that the embedding does not have."""
-        resolution = self._resolution()
-        auto = self.n_clusters is not None and is_auto(self.n_clusters, "n_clusters")
-        most = check_int(self.max_clusters, "max_clusters", 1) if auto else None
-        k = 1 if auto or self.n_clusters is None else check_int(self.n_clusters, "n_clusters", 1)
-        method = check_choice(self.method, "method", ("auto", "kway", "ncut", "leiden"))
-        # A string such as "no" would count as true.
-        tune = bool(check_scalar(self.tune, "tune", (bool, np.bool_, int)))
-        return k, {
-            "max_k": most,
-            "tune": tune,
-            "method": None if method == "auto" else method,
-            "quality": check_choice(self.quality, "quality", ("modularity", "cpm")),
-            "resolution": resolution,
-            "components": self._components(),
-            "metric": check_choice(self.metric, "metric", ("auto", "euclidean", "cosine")),
-            "duplicates": check_choice(self.duplicates, "duplicates", ("weigh", "keep")),
-        }
-
-    def _resolution(self) -> float | None:
-        """Return the resolution; raise ValueError unless exactly one of it and the number of clusters is given."""
-        if self.resolution is None:
-            if self.n_clusters is None:
-                raise ValueError("n_clusters=None requires a resolution; give one of the two")
-            return None
-        if self.n_clusters is not None:
-            raise ValueError(
-                f"n_clusters is {self.n_clusters!r}, but the number of clusters follows from the resolution; "
-                "set n_clusters=None"
-            )
-        return float(check_scalar(self.resolution, "resolution", numbers.Real))
-
-    def _components(self) -> Any:
-        """Return the number of principal components as the library names it."""
-        if self.n_components is None:
-            return "none"
-        if is_auto(self.n_components, "n_components"):
-            return "auto"
-        return {"count": check_int(self.n_components, "n_components", 1)}
-
-    def _trees(self) -> dict[str, Any]:
-        """Return the number of trees, or its limit."""
-        if is_auto(self.n_estimators, "n_estimators"):
-            return {"max_trees": _MAX_TREES}
-        return {"trees": None} if self.n_estimators is None else super()._trees()
 
     def _set_fitted(self, cluster: _rpfcluster.Cluster, dtype: Any) -> RPFCluster:
         """Set the fitted attributes from a native clustering."""
