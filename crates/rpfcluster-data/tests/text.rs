@@ -168,7 +168,9 @@ fn text_column_is_refused_with_a_remedy() {
         "t.csv: column 3 \"species\" holds text (\"setosa\" in row 2 (line 3)); use it as categories with \
          --categorical species, drop it with --drop species or use it as labels with --label species"
     );
-    assert!(error("1,x\n2,y\n").contains("column 2 holds text (\"x\" in row 1); use it as categories"));
+    assert!(error("1,x\n2,y\n").contains(
+        "column 2 holds text (\"x\" in row 1); use it as categories with --categorical 2, drop it with --drop 2"
+    ));
 }
 
 #[test]
