@@ -66,10 +66,11 @@ impl Category {
     /// Fits the levels of the column at `position` of the frame, the feature number `column`.
     pub(crate) fn fit(frame: &Frame, position: usize, column: usize, levels: &Levels) -> Result<Self> {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        let n = levels.codes.len();
-        (0..n).filter_map(|row| levels.name(row)).for_each(|name| *counts.entry(name).or_default() += 1);
-        let found = counts.len();
-        if found == n && n >= IDENTIFIER_ROWS {
+        (0..levels.codes.len())
+            .filter_map(|row| levels.name(row))
+            .for_each(|name| *counts.entry(name).or_default() += 1);
+        let (found, total) = (counts.len(), counts.values().sum::<usize>());
+        if found == total && total >= IDENTIFIER_ROWS {
             let option = frame.column_option(position);
             let problem =
                 format!("looks like an identifier: all values differ; leave it out with --drop {option}");
@@ -80,12 +81,11 @@ impl Category {
             let problem = match found {
                 0 => format!("has no value; leave it out with --drop {option}"),
                 _ => format!(
-                    "has {found} levels, but at most {MAX_LEVELS} are used; leave it out with --drop {option}"
+                    "has {found} levels, but at most {MAX_LEVELS} are allowed; leave it out with --drop {option}"
                 ),
             };
             return Err(frame.column_error(position, problem));
         }
-        let total: usize = counts.values().sum();
         let shares: Vec<f64> = counts.values().map(|count| *count as f64 / total as f64).collect();
         let variance: f64 = shares.iter().map(|share| share * (1.0 - share)).sum();
         let spread = if variance > 0.0 { variance.sqrt() } else { 1.0 };

@@ -69,7 +69,7 @@ pub struct Preparation {
     pub named: bool,
     /// How missing cells are handled.
     pub missing: Missing,
-    /// The mean of each column before standardising, which replaces missing cells; empty unless `missing` is `Mean`.
+    /// The mean of each numeric feature before standardising, which replaces missing cells; empty unless `missing` is `Mean`.
     pub fill: Vec<f64>,
     /// Subtracted from each column.
     pub center: Vec<f64>,

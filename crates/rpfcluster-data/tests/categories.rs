@@ -113,6 +113,13 @@ fn identifiers_and_columns_that_are_no_features_are_refused() {
         error.contains("looks like an identifier: all values differ; leave it out with --drop name"),
         "{error}"
     );
+    // Also with a missing value, and a column of too many levels.
+    let gap = Prepare { missing: Missing::Mean, ..prepare(&["name"]) };
+    let error = gap.fit(frame(&format!("x,name\n30,\n{names}"))).unwrap_err().to_string();
+    assert!(error.contains("looks like an identifier"), "{error}");
+    let many: String = (0..2100).map(|i| format!("{i},name{}\n", i % 1050)).collect();
+    let error = prepare(&["name"]).fit(frame(&format!("x,name\n{many}"))).unwrap_err().to_string();
+    assert!(error.contains("has 1050 levels, but at most 1000 are allowed"), "{error}");
     let drop = Prepare { drop: vec!["color".into()], ..prepare(&["color"]) };
     let error = drop.fit(frame(TEXT)).unwrap_err().to_string();
     assert!(error.contains("is to be categorical, but is not among the features"), "{error}");

@@ -23,12 +23,16 @@ impl RpfCluster {
     /// Peak memory, in bytes, of a fit of n rows and d columns of `width` bytes each, including the data. Sparse
     /// affinities count what they keep per row on data without structure.
     pub fn memory_needed(&self, n: usize, d: usize, width: usize) -> u64 {
+        self.memory_with(n, d, width, n as u64 * d as u64 * width as u64)
+    }
+
+    /// [`RpfCluster::memory_needed`] where the rows take `data` bytes: fewer than n x d values if they are sparse, none in a refit.
+    fn memory_with(&self, n: usize, d: usize, width: usize, data: u64) -> u64 {
         let threads =
             self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |c| c.get()));
         let trees = self.trees_by_default(pca::most_components(self.components, d).is_some());
         let (n, d, t, k) = (n as u64, d as u64, self.max_trees.unwrap_or(trees) as u64, self.k as u64);
         let width = width as u64;
-        let data = n * d * width;
         // On principal components, the forest has their scores as its columns.
         let components = pca::most_components(self.components, d as usize).map(|count| count as u64);
         let (pca, scores) = match components {
@@ -79,21 +83,18 @@ impl RpfCluster {
     }
 }
 
-/// Returns an error with the size and a remedy when a fit exceeds the limit. Sparse rows take fewer bytes of `data` than n x d
-/// values.
+/// Returns an error with the size and a remedy when a fit exceeds the limit. The rows take `data` bytes.
 pub(crate) fn check(params: &RpfCluster, n: usize, d: usize, width: usize, data: u64) -> Result<()> {
     let Some(limit) = params.memory_limit else { return Ok(()) };
-    let dense = n as u64 * d as u64 * width as u64;
-    let needed_by = |params: &RpfCluster| params.memory_needed(n, d, width) - dense + data;
-    let needed = needed_by(params);
+    let needed = params.memory_with(n, d, width, data);
     if needed <= limit {
         return Ok(());
     }
     let trees = params.trees_by_default(pca::most_components(params.components, d).is_some());
     let trees = (trees / 4).max(1);
     let fewer = RpfCluster { trees: Some(trees), max_trees: None, ..params.clone() };
-    let remedy = if needed_by(&fewer) <= limit {
-        format!("{trees} trees would do with")
+    let remedy = if fewer.memory_with(n, d, width, data) <= limit {
+        format!("{trees} trees would fit")
     } else {
         "take fewer trees, a larger min_node or a sample of the rows".to_string()
     };
