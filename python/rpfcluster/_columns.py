@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-# Parts of the names of types, of pandas, Polars and PyArrow.
-_DATES = ("date", "time", "duration", "period", "interval")
+# Parts of the names of types, of pandas, Polars and PyArrow. Levels of categories are part of the name of their type.
+_CATEGORIES = ("category", "categorical", "enum", "dictionary")
+_DATES = ("date", "time", "duration", "period")
 _NUMBERS = ("int", "float", "double", "bool", "decimal", "null")
 
 
@@ -23,7 +24,7 @@ def not_numbers(X: Any) -> list[tuple[str, str]]:
     for name, dtype, values in _columns(X):
         if _is_date(dtype):
             found.append((name, "dates"))
-        elif not any(part in str(dtype).lower() for part in _NUMBERS) and _is_text(values()):
+        elif not _is_number(dtype) and _is_text(values()):
             found.append((name, "text"))
     return found
 
@@ -36,7 +37,13 @@ def sentence(found: list[tuple[str, str]]) -> str:
 
 
 def _is_date(dtype: Any) -> bool:
-    return any(part in str(dtype).lower() for part in _DATES)
+    name = str(dtype).lower()
+    return not name.startswith(_CATEGORIES) and any(part in name for part in _DATES)
+
+
+def _is_number(dtype: Any) -> bool:
+    name = str(dtype).lower()
+    return not name.startswith(_CATEGORIES) and any(part in name for part in _NUMBERS)
 
 
 def _columns(X: Any) -> list[tuple[str, Any, Callable[[], Iterable[Any]]]]:
@@ -65,6 +72,7 @@ def _is_text(values: Any) -> bool:
         try:
             float(value)
         except (TypeError, ValueError):
-            if value is not None:
+            # pandas.NA is no number either, and missing.
+            if value is not None and type(value).__name__ != "NAType":
                 return True
     return False

@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from rpfcluster import RPFCluster, RPFEmbedding, RPForestKernel, save
@@ -107,21 +108,42 @@ def test_missing_folder_is_named(tmp_path):
         assert caught.value.filename == str(tmp_path / "nowhere")
 
 
-def test_columns_of_text_and_dates_are_named_at_once() -> None:
-    pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame(
+def _frame() -> "pd.DataFrame":
+    return pd.DataFrame(
         {"size": [1.0, 2, 3], "city": ["x", "y", "z"], "day": pd.date_range("2020", periods=3), "count": [3, 4, 5]}
     )
-    both = 'columns "city" (text), "day" (dates) hold no numbers; leave them out, or encode them as numbers'
-    day = 'column "day" (dates) holds no numbers; leave it out, or encode it as numbers'
-    frames = [(frame, both), (frame[["day"]], day), (frame[["size", "day"]], day)]
-    for library, convert in (("polars", "from_pandas"), ("pyarrow", "Table.from_pandas")):
-        module = pytest.importorskip(library)
-        for part in convert.split("."):
-            module = getattr(module, part)
-        frames.append((module(frame), both))
-    for wrong, message in frames:
-        with pytest.raises(ValueError, match=re.escape(message)):
-            RPFCluster(2).fit(wrong)
-    # Numbers in a column of objects are numbers.
+
+
+BOTH = 'columns "city" (text), "day" (dates) hold no numbers; leave them out, or encode them as numbers'
+DAY = 'column "day" (dates) holds no numbers; leave it out, or encode it as numbers'
+KIND = 'column "kind" (text) holds no numbers; leave it out, or encode it as numbers'
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (_frame(), BOTH),
+        (_frame()[["day"]], DAY),
+        (_frame()[["size", "day"]], DAY),
+        (pd.DataFrame({"size": [1.0, 2, 3], "kind": pd.Categorical(["full-time", "u", "u"])}), KIND),
+    ],
+)
+def test_columns_of_text_and_dates_are_named_at_once(wrong, message) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        RPFCluster(2).fit(wrong)
+
+
+@pytest.mark.parametrize(("library", "convert"), [("polars", "from_pandas"), ("pyarrow", "Table.from_pandas")])
+def test_columns_of_other_libraries_are_named(library, convert) -> None:
+    module = pytest.importorskip(library)
+    for part in convert.split("."):
+        module = getattr(module, part)
+    with pytest.raises(ValueError, match=re.escape(BOTH)):
+        RPFCluster(2).fit(module(_frame()))
+    kinds = pd.DataFrame({"size": [1.0, 2, 3], "kind": pd.Categorical(["full-time", "u", "u"])})
+    with pytest.raises(ValueError, match=re.escape(KIND)):
+        RPFCluster(2).fit(module(kinds))
+
+
+def test_numbers_in_a_column_of_objects_are_numbers() -> None:
     RPFCluster(2).fit(pd.DataFrame({"a": np.arange(9).astype(object), "b": np.arange(9.0)}))
