@@ -185,6 +185,11 @@ fn an_identifier_is_named_and_its_clusters_are_not_believed() {
             "{hints}"
         );
         assert!(hints.contains("Without it the clusters change"), "{hints}");
+        // Where K is selected, one cluster is found, and two without the column.
+        let selected = RpfCluster { max_k: Some(10), seed, ..Default::default() }.fit(&points).unwrap();
+        assert_eq!(selected.k(), 1);
+        let hints = selected.hints(&names, |row| row + 1).join(" ");
+        assert!(hints.contains("Without it 2 clusters are found."), "{hints}");
         // Without the column, two groups are clear.
         let kept: Vec<f64> = values.chunks_exact(3).flat_map(|row| [row[1], row[2]]).collect();
         let fitted =

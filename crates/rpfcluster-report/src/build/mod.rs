@@ -102,7 +102,7 @@ pub fn build(subject: Subject<'_>, observer: &dyn Observer) -> Result<Report> {
         heat: heat(clustering, &shown, sample_leaves.as_deref()),
         points: points::points(&subject, &shown, &wider, confidence.as_deref(), &by_strength, &own),
         spectrum: Spectrum {
-            values: wider.eigenvalues.iter().copied().take(VALUES.max(k + 1)).collect(),
+            values: spectrum(&clustering.embedding().eigenvalues, &wider.eigenvalues, k),
             k,
             used: clustering.embedding().k() > 0,
         },
@@ -161,6 +161,16 @@ fn wider(clustering: &Clustering, observer: &dyn Observer) -> Result<Embedding> 
         // Few landmarks or few distinct points have no more eigenvectors.
         Err(_) => Ok(used.into_owned()),
     }
+}
+
+/// The K eigenvalues of the fit, as the terminal lists them, then those beyond, in descending order. Both solve the same
+/// problem unless the graph is disconnected: components are merged to the number of eigenvectors asked for, and that
+/// number is larger here.
+fn spectrum(used: &[f64], wider: &[f64], k: usize) -> Vec<f64> {
+    let own = if used.len() >= k { &used[..k] } else { wider.get(..k).unwrap_or(wider) };
+    let least = own.last().copied().unwrap_or(1.0);
+    let beyond = wider.iter().skip(own.len()).map(|value| value.min(least));
+    own.iter().copied().chain(beyond).take(VALUES.max(k + 1)).collect()
 }
 
 /// The eigenvectors of the clustering; computed for one that was made without.
@@ -247,5 +257,20 @@ fn short_name(name: &str) -> String {
     match name.char_indices().nth(NAME_LENGTH) {
         Some((at, _)) => format!("{}…", &name[..at]),
         None => name.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::spectrum;
+
+    #[test]
+    fn spectrum_begins_with_the_eigenvalues_of_the_fit_and_descends() {
+        // Five components: the fit for three clusters merged them, the wider embedding kept more of them apart.
+        let (used, wider) = ([1.0, 1.0, 0.9], [1.0, 1.0, 1.0, 1.0, 0.8, 0.7]);
+        assert_eq!(spectrum(&used, &wider, 3), [1.0, 1.0, 0.9, 0.9, 0.8, 0.7]);
+        assert_eq!(spectrum(&used, &used, 3), used);
+        // A clustering without eigenvectors, as by Leiden.
+        assert_eq!(spectrum(&[], &wider, 3), wider);
     }
 }

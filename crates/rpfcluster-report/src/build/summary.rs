@@ -20,8 +20,9 @@ pub fn sentence(subject: &Subject<'_>, agreement: Option<&Agreement>) -> String 
     };
     if let Some(Agreement { scores, .. }) = agreement {
         text += &format!(
-            " Accuracy against the known classes: {:.2} % (always the largest class: {:.2} %).",
-            scores.rho_c, scores.majority
+            " Against the known classes: accuracy (rho_c) {:.2} %, Rand index (rho_r) {:.2} %; always the largest class: \
+             accuracy {:.2} %.",
+            scores.rho_c, scores.rho_r, scores.majority
         );
     }
     text

@@ -13,7 +13,7 @@ use crate::observe::{Observer, Quiet};
 use crate::params::{AffinityParams, RpfCluster, Setting};
 use crate::points::{Points, Real};
 use crate::random::sample_rows;
-use crate::select::{KCandidate, KChoice, KEvidence};
+use crate::select::{KCandidate, KChoice, KEvidence, choose_k};
 
 /// Smallest score of a clear clustering.
 const CLEAR: f64 = 0.75;
@@ -35,6 +35,9 @@ const FEW_ROWS: usize = 30;
 /// Spread within clusters, in medians of the other columns, from which a dominant column is one of another scale. Less
 /// than in the whole table, since a cut through the column narrows it and widens the others.
 const WITHIN_RATIO: f64 = 3.0;
+
+/// Largest number of clusters that is tried without a column.
+const MOST_WITHOUT: usize = 10;
 
 /// How far to believe a clustering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -97,16 +100,27 @@ pub(crate) struct Assessment {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ColumnFinding {
     pub problem: ColumnProblem,
+    /// `None` where the other columns cannot be clustered.
+    pub without: Option<Without>,
+}
+
+/// What the columns that are left give.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Without {
     /// Adjusted Rand index between the clusters and those of the other columns.
-    pub without: Option<f64>,
+    Agreement(f64),
+    /// The number of clusters that is selected on the other columns, where one was selected on all.
+    Clusters(usize),
 }
 
 impl ColumnFinding {
     pub fn sentence(&self, names: &[String]) -> String {
         let sentence = self.problem.sentence(names);
+        let others = if self.problem.columns().len() == 1 { "Without it" } else { "Without them" };
         match self.without {
-            Some(ari) => {
-                let others = if self.problem.columns().len() == 1 { "Without it" } else { "Without them" };
+            Some(Without::Clusters(1)) => format!("{sentence} {others} no clusters are found either."),
+            Some(Without::Clusters(k)) => format!("{sentence} {others} {k} clusters are found."),
+            Some(Without::Agreement(ari)) => {
                 let change = if ari >= 0.9 { "hardly change" } else { "change" };
                 let ari = (100.0 * ari).round() / 100.0 + 0.0;
                 format!(
@@ -140,9 +154,12 @@ pub(crate) fn assess<R: Real>(
         if spread_by_clusters {
             continue;
         }
-        let decides = k > 1 && !matches!(problem, ColumnProblem::Scales { .. });
-        let without =
-            if decides { without_columns(table, &labels, fitted, &problem, observer)? } else { None };
+        let without = match problem {
+            ColumnProblem::Scales { .. } => None,
+            _ if k > 1 => agreement_without(table, &labels, fitted, &problem, observer)?,
+            _ if choice.is_some() => clusters_without(table, fitted, &problem, observer)?,
+            _ => None,
+        };
         columns.push(ColumnFinding { problem, without });
     }
     if k < 2 {
@@ -230,7 +247,10 @@ fn judge(found: &KCandidate, n: usize, columns: &[ColumnFinding]) -> Verdict {
     if n < FEW_ROWS {
         lower(VerdictWord::Plausible, LOWERED[0], format!("{n} rows are too few for certainty."));
     }
-    for finding in columns.iter().filter(|finding| finding.without.is_some_and(|ari| ari < 0.5)) {
+    for finding in columns {
+        if !matches!(finding.without, Some(Without::Agreement(ari)) if ari < 0.5) {
+            continue;
+        }
         match finding.problem {
             ColumnProblem::Identifier { .. } => {
                 let because = "The clusters change when a column that looks like an identifier is left out.";
@@ -274,40 +294,73 @@ fn dominates_within<R: Real>(points: &Points<R>, labels: &[u32], k: usize, domin
     dominant.iter().any(|column| squares[*column] >= WITHIN_RATIO * WITHIN_RATIO * median)
 }
 
-/// Adjusted Rand index between the labels and a clustering without some of the columns, on a sample of the rows; `None`
-/// where it cannot be fitted.
-fn without_columns<R: Real>(
+/// A sample of the rows without some of the columns.
+struct OtherColumns {
+    rows: Vec<u32>,
+    values: Vec<f64>,
+    d: usize,
+}
+
+impl OtherColumns {
+    fn new<R: Real>(points: &Points<R>, left_out: &[usize], seed: u64) -> Self {
+        let d = points.d() - left_out.len();
+        let rows = sample_rows(seed, points.n(), SAMPLE_ROWS);
+        let mut row_values = vec![0.0f64; points.d()];
+        let mut values = Vec::with_capacity(rows.len() * d);
+        for &row in &rows {
+            points.copy_row(row as usize, &mut row_values);
+            let kept = row_values.iter().enumerate().filter(|(column, _)| !left_out.contains(column));
+            values.extend(kept.map(|(_, value)| *value));
+        }
+        OtherColumns { rows, values, d }
+    }
+
+    fn points(&self) -> Result<Points<'_, f64>> {
+        Points::new(&self.values, self.rows.len(), self.d)
+    }
+}
+
+/// Compares the labels with a clustering without some of the columns.
+fn agreement_without<R: Real>(
     points: &Points<R>,
     labels: &[u32],
     fitted: &Fitted,
     problem: &ColumnProblem,
     observer: &dyn Observer,
-) -> Result<Option<f64>> {
-    let left_out = problem.columns();
-    let d = points.d() - left_out.len();
-    let rows = sample_rows(fitted.params().seed, points.n(), SAMPLE_ROWS);
-    let mut row_values = vec![0.0f64; points.d()];
-    let mut values = Vec::with_capacity(rows.len() * d);
-    for &row in &rows {
-        points.copy_row(row as usize, &mut row_values);
-        let kept = row_values.iter().enumerate().filter(|(column, _)| !left_out.contains(column));
-        values.extend(kept.map(|(_, value)| *value));
-    }
+) -> Result<Option<Without>> {
+    let others = OtherColumns::new(points, problem.columns(), fitted.params().seed);
     let setting = Setting {
-        min_node: RpfCluster::default().fixed_min_node(rows.len()),
+        min_node: RpfCluster::default().fixed_min_node(others.rows.len()),
         affinity: AffinityParams::TopK { top: RpfCluster::TOP, power: RpfCluster::POWER },
         method: fitted.method(),
     };
     let params = fitted.params().at_setting(&setting);
-    let found =
-        Points::new(&values, rows.len(), d).and_then(|points| params.fit_in_pool(&points, &Quiet(observer)));
+    let found = others.points().and_then(|points| params.fit_in_pool(&points, &Quiet(observer)));
     match found {
         Ok(other) => {
-            let own: Vec<u32> = rows.iter().map(|row| labels[*row as usize]).collect();
-            Ok(Some(Scores::new(&own, other.labels())?.ari))
+            let own: Vec<u32> = others.rows.iter().map(|row| labels[*row as usize]).collect();
+            Ok(Some(Without::Agreement(Scores::new(&own, other.labels())?.ari)))
         }
         Err(Error::Cancelled) => Err(Error::Cancelled),
         // No columns are left, or too few distinct rows.
+        Err(_) => Ok(None),
+    }
+}
+
+/// Selects the number of clusters without some of the columns.
+fn clusters_without<R: Real>(
+    points: &Points<R>,
+    fitted: &Fitted,
+    problem: &ColumnProblem,
+    observer: &dyn Observer,
+) -> Result<Option<Without>> {
+    let others = OtherColumns::new(points, problem.columns(), fitted.params().seed);
+    let params = fitted.params();
+    let most = params.max_k.unwrap_or(MOST_WITHOUT).min(MOST_WITHOUT);
+    let found = others.points().and_then(|points| choose_k(&points, params, most, &Quiet(observer)));
+    match found {
+        Ok((choice, _)) => Ok(Some(Without::Clusters(choice.k))),
+        Err(Error::Cancelled) => Err(Error::Cancelled),
         Err(_) => Ok(None),
     }
 }
