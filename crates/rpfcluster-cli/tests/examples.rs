@@ -71,7 +71,7 @@ fn dir() -> TestDir {
     let results = serde_json::json!({
         "version": "0.1.0", "effort": "quick", "seeds": 1, "failed": {}, "not_public": {},
         "datasets": {"iris": {"title": "Iris", "n": 150, "d": 4, "k": 3, "majority": 33.3,
-            "methods": {"kmeans": {"paper": cell}, "rpf_label_free": {"paper": cell}}}},
+            "methods": {"kmeans": {"paper": cell}, "auto": {"paper": cell}}}},
     });
     dir.put("results/results.json", results.to_string());
     for line in [

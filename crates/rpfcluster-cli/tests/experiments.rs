@@ -29,13 +29,16 @@ fn compare_runs_the_four_methods() {
         assert!(json.get(key).is_some(), "{key}");
     }
     let methods = json["methods"].as_object().unwrap();
-    assert_eq!(methods.keys().collect::<Vec<_>>(), ["kmeans", "njw", "cf", "rpf_label_free"]);
+    assert_eq!(methods.keys().collect::<Vec<_>>(), ["kmeans", "njw", "cf", "auto"]);
     for (name, method) in methods {
         assert_eq!(method["scores"]["rho_c"], 100.0, "{name}: {method}");
         assert_eq!(method["cluster_sizes"], serde_json::json!([30, 30]), "{name}");
     }
     let table = dir.rpf(&format!("{line} --methods kmeans,rpf")).done().out;
-    assert!(table.contains("K-means") && table.contains("rpfCluster") && !table.contains("NJW"), "{table}");
+    assert!(
+        table.contains("K-means") && table.contains("auto (default)") && !table.contains("NJW"),
+        "{table}"
+    );
 }
 
 #[test]
@@ -106,7 +109,15 @@ fn reproduce_writes_results_and_resumes() {
     }
     let written: serde_json::Value = serde_json::from_slice(&dir.bytes("out/results.json")).unwrap();
     let methods = written["datasets"]["iris"]["methods"].as_object().unwrap();
-    for name in ["kmeans", "njw", "cf", "rpf_label_free", "rpf_best_by_labels"] {
+    for name in [
+        "kmeans",
+        "njw",
+        "cf",
+        "algorithm3_ncut_best",
+        "algorithm3_kway_best",
+        "algorithm3_label_free",
+        "auto",
+    ] {
         for preparation in ["raw", "standardized", "paper"] {
             let cell = &methods[name][preparation];
             assert!(cell["rho_c"]["mean"].as_f64().unwrap() > 33.0, "{name}, {preparation}: {cell}");

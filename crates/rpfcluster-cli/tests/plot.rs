@@ -34,7 +34,7 @@ fn results() -> String {
         "version": "0.1.0", "effort": "quick", "seeds": 2, "failed": {}, "not_public": {},
         "datasets": {"iris": {
             "title": "Iris", "n": 150, "d": 4, "k": 3, "majority": 33.3,
-            "methods": {"kmeans": {"paper": cell}, "rpf_label_free": {"paper": cell}},
+            "methods": {"kmeans": {"paper": cell}, "auto": {"paper": cell}},
         }},
     })
     .to_string()

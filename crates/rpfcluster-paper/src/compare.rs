@@ -1,8 +1,9 @@
 //! All methods of the paper's section 5 on one table, scored the same way.
 //!
-//! rpfCluster runs in two forms. `rpf_label_free` chooses everything without the classes, as its rivals do.
-//! `rpf_best_by_labels` is the paper's protocol: the best setting of a grid by the known classes, which a user without
-//! classes cannot repeat. [`Comparison::run`] runs one method and returns labels, scores, seconds and a note.
+//! rpfCluster has four columns. The paper's protocol is Algorithm 3 with normalised cuts, the best setting of a grid by
+//! the known classes, which a user without classes cannot repeat; the same with k-way labels; a setting of the same grid
+//! that is selected without classes; and `auto`, the default of this program, which is not Algorithm 3. One search of the
+//! grid gives the first three. [`Comparison::run`] runs one experiment and returns the answers of its methods.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,13 +12,14 @@ use crate::sweep::{Sweep, SweepResult};
 use rayon::prelude::*;
 use rpfcluster::metrics::Scores;
 use rpfcluster::observe::{Observer, Quiet};
+use rpfcluster::spectral::Method;
 use rpfcluster::{Forest, ForestParams, Points, Result, RpfCluster};
 use serde::{Deserialize, Serialize};
 
 use crate::parameter;
 use crate::rivals::{ClusterForests, HartiganWong, Njw};
 
-/// A method of the comparison.
+/// A column of the comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ComparedMethod {
@@ -28,21 +30,34 @@ pub enum ComparedMethod {
     Njw,
     /// Cluster Forests.
     Cf,
-    /// rpfCluster with its own choice of parameters.
-    RpfLabelFree,
-    /// rpfCluster by the paper's protocol, tuned by the classes.
-    RpfBestByLabels,
+    /// Algorithm 3 with normalised cuts, tuned by the classes: the paper's protocol.
+    #[serde(rename = "algorithm3_ncut_best")]
+    NcutBest,
+    /// Algorithm 3 with k-way labels, tuned by the classes.
+    #[serde(rename = "algorithm3_kway_best")]
+    KwayBest,
+    /// Algorithm 3, the setting selected without classes.
+    #[serde(rename = "algorithm3_label_free")]
+    LabelFree,
+    /// The default of this program, without classes.
+    Auto,
 }
 
 impl ComparedMethod {
     /// All of them, in the order of the tables.
-    pub const ALL: [ComparedMethod; 5] = [
+    pub const ALL: [ComparedMethod; 7] = [
         ComparedMethod::KMeans,
         ComparedMethod::Njw,
         ComparedMethod::Cf,
-        ComparedMethod::RpfLabelFree,
-        ComparedMethod::RpfBestByLabels,
+        ComparedMethod::NcutBest,
+        ComparedMethod::KwayBest,
+        ComparedMethod::LabelFree,
+        ComparedMethod::Auto,
     ];
+
+    /// The columns of rpfCluster.
+    pub const OWN: [ComparedMethod; 4] =
+        [ComparedMethod::NcutBest, ComparedMethod::KwayBest, ComparedMethod::LabelFree, ComparedMethod::Auto];
 
     /// The name in results.json and in JSON output.
     pub fn name(self) -> &'static str {
@@ -50,8 +65,10 @@ impl ComparedMethod {
             ComparedMethod::KMeans => "kmeans",
             ComparedMethod::Njw => "njw",
             ComparedMethod::Cf => "cf",
-            ComparedMethod::RpfLabelFree => "rpf_label_free",
-            ComparedMethod::RpfBestByLabels => "rpf_best_by_labels",
+            ComparedMethod::NcutBest => "algorithm3_ncut_best",
+            ComparedMethod::KwayBest => "algorithm3_kway_best",
+            ComparedMethod::LabelFree => "algorithm3_label_free",
+            ComparedMethod::Auto => "auto",
         }
     }
 
@@ -61,8 +78,66 @@ impl ComparedMethod {
             ComparedMethod::KMeans => "K-means",
             ComparedMethod::Njw => "NJW",
             ComparedMethod::Cf => "CF",
-            ComparedMethod::RpfLabelFree => "rpfCluster, label-free",
-            ComparedMethod::RpfBestByLabels => "rpfCluster, best by labels",
+            ComparedMethod::NcutBest => "Algorithm 3, ncut, best by labels",
+            ComparedMethod::KwayBest => "Algorithm 3, kway, best by labels",
+            ComparedMethod::LabelFree => "Algorithm 3, chosen without labels",
+            ComparedMethod::Auto => "auto (default)",
+        }
+    }
+}
+
+/// One computation, whose result fills one column or more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Experiment {
+    /// K-means by Hartigan and Wong.
+    #[serde(rename = "kmeans")]
+    KMeans,
+    /// Spectral clustering with the Gaussian kernel.
+    Njw,
+    /// Cluster Forests.
+    Cf,
+    /// The search of the paper's grid: three columns.
+    #[serde(rename = "algorithm3")]
+    Algorithm3,
+    /// The default of this program.
+    Auto,
+}
+
+impl Experiment {
+    /// All of them, in the order of the tables.
+    pub const ALL: [Experiment; 5] =
+        [Experiment::KMeans, Experiment::Njw, Experiment::Cf, Experiment::Algorithm3, Experiment::Auto];
+
+    /// The name in file names.
+    pub fn name(self) -> &'static str {
+        match self {
+            Experiment::KMeans => "kmeans",
+            Experiment::Njw => "njw",
+            Experiment::Cf => "cf",
+            Experiment::Algorithm3 => "algorithm3",
+            Experiment::Auto => "auto",
+        }
+    }
+
+    /// The name in messages.
+    pub fn title(self) -> &'static str {
+        match self {
+            Experiment::Algorithm3 => "Algorithm 3",
+            _ => self.methods()[0].title(),
+        }
+    }
+
+    /// The columns that it fills.
+    pub fn methods(self) -> &'static [ComparedMethod] {
+        match self {
+            Experiment::KMeans => &[ComparedMethod::KMeans],
+            Experiment::Njw => &[ComparedMethod::Njw],
+            Experiment::Cf => &[ComparedMethod::Cf],
+            Experiment::Algorithm3 => {
+                &[ComparedMethod::NcutBest, ComparedMethod::KwayBest, ComparedMethod::LabelFree]
+            }
+            Experiment::Auto => &[ComparedMethod::Auto],
         }
     }
 }
@@ -76,7 +151,7 @@ pub struct Comparison {
     pub njw: Njw,
     /// Cluster Forests.
     pub cf: ClusterForests,
-    /// rpfCluster, label-free.
+    /// The default of this program.
     pub rpf: RpfCluster,
     /// The grid of the paper's protocol.
     pub sweep: Sweep,
@@ -122,52 +197,58 @@ pub struct Answer {
 }
 
 impl Comparison {
-    /// Runs one method on rows of `d` numbers with known classes, in the current thread pool.
+    /// Runs one experiment on rows of `d` numbers with known classes, in the current thread pool. An answer for each
+    /// method of [`Experiment::methods`]; all of them have the seconds of the whole experiment.
     pub fn run(
         &self,
-        method: ComparedMethod,
+        experiment: Experiment,
         data: &[f64],
         d: usize,
         classes: &[u32],
         observer: &dyn Observer,
-    ) -> Result<Answer> {
+    ) -> Result<Vec<Answer>> {
         let clock = Instant::now();
         let (k, seed) = (self.k, self.seed);
         let landmarks = |used: Option<usize>| used.map_or(String::new(), |m| format!("{m} landmarks"));
-        let (labels, note) = match method {
-            ComparedMethod::KMeans => {
+        let found = match experiment {
+            Experiment::KMeans => {
                 let fit = HartiganWong { k, seed, ..self.kmeans.clone() }.fit(data, d, observer)?;
-                (fit.labels, String::new())
+                vec![(fit.labels, String::new())]
             }
-            ComparedMethod::Njw => {
+            Experiment::Njw => {
                 let fit = Njw { k, seed, ..self.njw.clone() }.fit(data, d, observer)?;
-                (fit.labels, landmarks(fit.landmarks))
+                vec![(fit.labels, landmarks(fit.landmarks))]
             }
-            ComparedMethod::Cf => {
+            Experiment::Cf => {
                 let fit = ClusterForests { k, seed, ..self.cf.clone() }.fit(data, d, observer)?;
-                (fit.labels, landmarks(fit.landmarks))
+                vec![(fit.labels, landmarks(fit.landmarks))]
             }
-            ComparedMethod::RpfLabelFree => {
+            Experiment::Algorithm3 => self.algorithm3(data, d, classes, observer)?,
+            Experiment::Auto => {
                 let points = Points::new(data, data.len().checked_div(d).unwrap_or(0), d)?;
                 // The time is that of the labels, without the verdict.
                 let params = RpfCluster { k, seed, assess: false, ..self.rpf.clone() };
                 let fitted = params.fit(points.observed(observer))?;
-                (fitted.labels().to_vec(), String::new())
+                vec![(fitted.labels().to_vec(), String::new())]
             }
-            ComparedMethod::RpfBestByLabels => self.best_by_labels(data, d, classes, observer)?,
         };
-        let scores = Scores::new(&labels, classes)?;
-        Ok(Answer { method, labels, scores, seconds: clock.elapsed().as_secs_f64(), note })
+        let seconds = clock.elapsed().as_secs_f64();
+        let answer = |(method, (labels, note)): (&ComparedMethod, (Vec<u32>, String))| {
+            let scores = Scores::new(&labels, classes)?;
+            Ok(Answer { method: *method, labels, scores, seconds, note })
+        };
+        experiment.methods().iter().zip(found).map(answer).collect()
     }
 
-    /// The paper's protocol: the best rho_c over the grid and the numbers of trees.
-    fn best_by_labels(
+    /// Algorithm 3 on the grid: the best rho_c over settings and numbers of trees for either way of labelling, and the
+    /// setting selected without classes on the most trees.
+    fn algorithm3(
         &self,
         data: &[f64],
         d: usize,
         classes: &[u32],
         observer: &dyn Observer,
-    ) -> Result<(Vec<u32>, String)> {
+    ) -> Result<Vec<(Vec<u32>, String)>> {
         let points = Points::new(data, data.len().checked_div(d).unwrap_or(0), d)?;
         let most = self.trees.iter().copied().max().unwrap_or(0);
         let params = ForestParams {
@@ -182,38 +263,40 @@ impl Comparison {
         let sweep = Sweep { k: self.k, seed: self.seed, ..self.sweep.clone() };
         // One forest for all numbers of trees: a smaller one takes the first trees.
         let quiet = Quiet(observer);
-        let searched: Result<Vec<Option<BestByLabels>>> = self
+        let searched: Result<Vec<(usize, SweepResult)>> = self
             .trees
             .par_iter()
             .map(|trees| {
                 let leaves = Arc::new(forest.leaves_of_trees(0..*trees, self.min_node)?);
-                Ok(found(*trees, &sweep.run(&leaves, Some(classes), &quiet)?))
+                Ok((*trees, sweep.run(&leaves, Some(classes), &quiet)?))
             })
             .collect();
-        let best = searched?.into_iter().flatten().reduce(|best, next| {
-            let key = |f: &BestByLabels| (f.scores.rho_c, f.scores.ari);
-            if key(&next) > key(&best) { next } else { best }
-        });
-        best.map(|best| (best.labels, best.note))
-            .ok_or_else(|| parameter("trees", "none", "at least one number"))
+        let searched = searched?;
+        let none = || parameter("trees", "none", "at least one number");
+        let best = |method: Method| {
+            let found = searched.iter().filter_map(|(trees, result)| {
+                let at = result.best_of(method)?;
+                Some((*result.scores_of(at)?, picked(*trees, result, at)))
+            });
+            let best = found.reduce(|best, next| {
+                let key = |of: &(Scores, (Vec<u32>, String))| (of.0.rho_c, of.0.ari);
+                if key(&next) > key(&best) { next } else { best }
+            });
+            best.map(|(_, picked)| picked).ok_or_else(none)
+        };
+        let (trees, whole) = searched.iter().max_by_key(|(trees, _)| *trees).ok_or_else(none)?;
+        Ok(vec![best(Method::Ncut)?, best(Method::Kway)?, picked(*trees, whole, whole.label_free)])
     }
 }
 
-/// The best setting by the known classes for one number of trees.
-struct BestByLabels {
-    scores: Scores,
-    labels: Vec<u32>,
-    note: String,
-}
-
-fn found(trees: usize, result: &SweepResult) -> Option<BestByLabels> {
-    let at = result.best_by_labels?;
+/// The labels of one setting, and the setting in words.
+fn picked(trees: usize, result: &SweepResult, at: usize) -> (Vec<u32>, String) {
     let entry = &result.entries[at];
-    let way = if entry.method == rpfcluster::spectral::Method::Ncut { "ncut" } else { "kway" };
+    let way = if entry.method == Method::Ncut { "ncut" } else { "kway" };
     let mut note = format!("T {trees}, beta1 {}, beta2 {}, {way}", entry.beta1, entry.beta2);
     if !result.left_out.is_empty() {
         let left: Vec<String> = result.left_out.iter().map(f64::to_string).collect();
         note.push_str(&format!("; beta1 {} left out for memory", left.join(", ")));
     }
-    Some(BestByLabels { scores: *result.scores_of(at)?, labels: result.labels_of(at).to_vec(), note })
+    (result.labels_of(at).to_vec(), note)
 }

@@ -65,5 +65,5 @@ fn hartigan_wong_stops_in_the_middle_of_a_pass() {
 #[test]
 fn agreement_stops_between_two_pairs_of_partitions() {
     let partitions: Vec<Vec<u32>> = (2..9).map(|k| (0..600).map(|i| i % k).collect()).collect();
-    stops_anywhere("agreement", 21, |o| most_agreed(&partitions, &[1; 7], 7, o).map(drop));
+    stops_anywhere("agreement", 21, |o| most_agreed(&partitions, &[1.0; 7], 7, o).map(drop));
 }

@@ -60,6 +60,7 @@ fn all_files_are_written_and_a_second_run_reuses_every_unit() {
         "rho_c.svg",
         "rho_r.svg",
         "iris-kernels.svg",
+        "iris-gaussian.svg",
         "nine-points.svg",
         "runs.csv",
         "table-rho_c-paper.csv",
@@ -70,7 +71,15 @@ fn all_files_are_written_and_a_second_run_reuses_every_unit() {
     }
     let text = std::fs::read_to_string(out.path().join("results.json")).unwrap();
     let json: serde_json::Value = serde_json::from_str(&text).unwrap();
-    for method in ["kmeans", "njw", "cf", "rpf_label_free", "rpf_best_by_labels"] {
+    for method in [
+        "kmeans",
+        "njw",
+        "cf",
+        "algorithm3_ncut_best",
+        "algorithm3_kway_best",
+        "algorithm3_label_free",
+        "auto",
+    ] {
         for preparation in ["raw", "standardized", "paper"] {
             let cell = &json["datasets"]["soybean"]["methods"][method][preparation];
             for score in ["rho_c", "rho_r", "ari", "nmi"] {
@@ -82,7 +91,11 @@ fn all_files_are_written_and_a_second_run_reuses_every_unit() {
     }
     assert_eq!(json["datasets"]["iris"]["n"], 150);
     let page = std::fs::read_to_string(out.path().join("report.html")).unwrap();
-    assert!(!page.contains("src=\"http") && !page.contains("href=\"http") && page.contains("label-free"));
+    assert!(
+        !page.contains("src=\"http")
+            && !page.contains("href=\"http")
+            && page.contains("chosen without labels")
+    );
 
     // Equal times show that the second run read every unit.
     let again = small(&data, out.path()).run(&rpfcluster::Silent).unwrap();

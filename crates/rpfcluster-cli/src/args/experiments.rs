@@ -14,16 +14,18 @@ use super::values::{GridArg, MethodArg, RivalArg, count};
 kmeans              Hartigan and Wong's K-means, 100 restarts
 njw                 spectral clustering with the Gaussian kernel, local scales
 cf                  Cluster Forests, 100 instances
-rpf                 rpfCluster, parameters chosen without labels
-rpf-best-by-labels  the protocol of the paper: the best of a grid by the known
-                    classes, which is not possible without them
+rpf                 rpfCluster by default, parameters chosen without labels
+algorithm3          the paper's algorithm on a grid of settings, three lines: the
+                    best by the known classes with normalised cuts (the protocol
+                    of the paper), the same with k-way labels, and a setting
+                    chosen without the classes
 
 Above 6,000 rows njw and cf use landmarks, as noted in the table.
 
 Examples:
   rpf compare iris.csv -k 3 --label species
   rpf compare data.csv -k 7 --label class --standardize all --json
-  rpf compare data.csv -k 7 --label class --methods kmeans,rpf,rpf-best-by-labels")]
+  rpf compare data.csv -k 7 --label class --methods kmeans,rpf,algorithm3")]
 pub struct CompareArgs {
     /// Number of clusters
     #[arg(long, short = 'k', value_name = "K", value_parser = count)]

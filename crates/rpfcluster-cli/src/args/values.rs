@@ -8,7 +8,7 @@ use rpfcluster::affinity::Diagonal;
 use rpfcluster::spectral::{Method, Quality, Solver};
 use rpfcluster::{AffinityKind, Components, Direction, Duplicates, Metric, Split};
 use rpfcluster_data::Missing;
-use rpfcluster_paper::compare::ComparedMethod as Rival;
+use rpfcluster_paper::compare::Experiment;
 
 /// Where a node is split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -217,20 +217,20 @@ pub enum RivalArg {
     Njw,
     /// Cluster Forests
     Cf,
-    /// rpfCluster, parameters chosen without labels
+    /// rpfCluster by default, parameters chosen without labels
     Rpf,
-    /// rpfCluster, the paper's protocol: the best of a grid by the labels
-    RpfBestByLabels,
+    /// rpfCluster as in the paper: Algorithm 3 on a grid, the best by the labels and one chosen without
+    Algorithm3,
 }
 
-impl From<RivalArg> for Rival {
+impl From<RivalArg> for Experiment {
     fn from(rival: RivalArg) -> Self {
         match rival {
-            RivalArg::Kmeans => Rival::KMeans,
-            RivalArg::Njw => Rival::Njw,
-            RivalArg::Cf => Rival::Cf,
-            RivalArg::Rpf => Rival::RpfLabelFree,
-            RivalArg::RpfBestByLabels => Rival::RpfBestByLabels,
+            RivalArg::Kmeans => Experiment::KMeans,
+            RivalArg::Njw => Experiment::Njw,
+            RivalArg::Cf => Experiment::Cf,
+            RivalArg::Rpf => Experiment::Auto,
+            RivalArg::Algorithm3 => Experiment::Algorithm3,
         }
     }
 }

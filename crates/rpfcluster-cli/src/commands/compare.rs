@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use rpfcluster::RpfCluster;
 use rpfcluster::metrics::cluster_sizes;
-use rpfcluster_paper::compare::{Answer, ComparedMethod, Comparison};
+use rpfcluster_paper::compare::{Answer, ComparedMethod, Comparison, Experiment};
 use rpfcluster_paper::rivals::DENSE_LIMIT;
 use serde_json::{Map, Value, json};
 
@@ -28,7 +28,7 @@ pub fn run(args: &CompareArgs) -> Result {
     let k = resolve::positive("--clusters", args.clusters)?;
     let mut rpf = resolve::pipeline(&args.forest, &args.spectral, &Clusters::Fixed(k))?;
     rpf.method = args.method.map(Into::into);
-    let methods = methods(args)?;
+    let experiments = experiments(args)?;
     session.on_threads(|| {
         let (table, _) = load::table(&session, &args.data)?;
         let (n, d) = (table.n, table.d());
@@ -37,11 +37,14 @@ pub fn run(args: &CompareArgs) -> Result {
         let values = table.values.to_f64();
         let comparison = comparison(&rpf);
         let mut answers = Answers::new();
-        for method in methods {
-            session.detail(method.title());
-            match comparison.run(method, &values, d, &classes.codes, &session.progress) {
+        for experiment in experiments {
+            session.detail(experiment.title());
+            match comparison.run(experiment, &values, d, &classes.codes, &session.progress) {
                 Err(rpfcluster::Error::Cancelled) => return Err(Failure::Interrupted),
-                answer => answers.push((method, answer)),
+                Err(problem) => {
+                    answers.extend(experiment.methods().iter().map(|m| (*m, Err(problem.clone()))));
+                }
+                Ok(found) => answers.extend(found.into_iter().map(|answer| (answer.method, Ok(answer)))),
             }
         }
         if answers.iter().all(|(_, answer)| answer.is_err()) {
@@ -66,17 +69,17 @@ pub fn run(args: &CompareArgs) -> Result {
     })
 }
 
-/// The requested methods, without repetition.
-fn methods(args: &CompareArgs) -> Result<Vec<ComparedMethod>> {
+/// The requested experiments, without repetition.
+fn experiments(args: &CompareArgs) -> Result<Vec<Experiment>> {
     let named = if args.methods.is_empty() { &LABEL_FREE[..] } else { &args.methods };
-    let mut methods: Vec<ComparedMethod> = Vec::new();
-    for method in named.iter().map(|name| ComparedMethod::from(*name)) {
-        if methods.contains(&method) {
-            return Err(Failure::usage(format!("--methods names {} twice", method.title())));
+    let mut found: Vec<Experiment> = Vec::new();
+    for experiment in named.iter().map(|name| Experiment::from(*name)) {
+        if found.contains(&experiment) {
+            return Err(Failure::usage(format!("--methods names {} twice", experiment.title())));
         }
-        methods.push(method);
+        found.push(experiment);
     }
-    Ok(methods)
+    Ok(found)
 }
 
 fn comparison(rpf: &RpfCluster) -> Comparison {

@@ -254,7 +254,7 @@ fn heatmap(session: &Session, args: &PlotArgs, title: &str) -> Result<String> {
                 panels.push((name, cells.collect(), groups));
             }
             Input::Results(_) if args.inputs.len() == 1 => {
-                return Ok(Illustrations::make()?.heat_maps().to_string());
+                return Ok(Illustrations::make(true)?.heat_maps().to_string());
             }
             other => {
                 return Err(Failure::data(format!(

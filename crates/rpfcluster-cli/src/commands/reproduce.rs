@@ -86,7 +86,7 @@ fn table(results: &Results, request: &Reproduction) -> String {
         results.effort, "set", "majority"
     );
     for method in ComparedMethod::ALL {
-        let _ = write!(text, " {:>18}", method.name());
+        let _ = write!(text, " {:>21}", method.name());
     }
     text.push('\n');
     for (_, set) in results.in_order() {
@@ -94,10 +94,10 @@ fn table(results: &Results, request: &Reproduction) -> String {
         for method in ComparedMethod::ALL {
             match set.cell(method, "paper") {
                 Some(cell) => {
-                    let _ = write!(text, " {:>18}", format!("{:.1} / {:.3}", cell.rho_c.mean, cell.ari.mean));
+                    let _ = write!(text, " {:>21}", format!("{:.1} / {:.3}", cell.rho_c.mean, cell.ari.mean));
                 }
                 None => {
-                    let _ = write!(text, " {:>18}", "-");
+                    let _ = write!(text, " {:>21}", "-");
                 }
             }
         }

@@ -151,7 +151,10 @@ fn members(found: &SweepResult) -> Map<String, Value> {
     let mut put = |key: &str, value: Value| object.insert(key.into(), value);
     put("best_by_labels", json!(found.best_by_labels.map(|at| entry(found, at))));
     put("label_free", entry(found, found.label_free));
-    put("label_free_rule", "highest mean ARI to the partitions of all other settings".into());
+    put(
+        "label_free_rule",
+        "highest mean ARI to the partitions of all settings with beta2 up to 1, weighted by log beta2".into(),
+    );
     put("distinct_partitions", found.partitions.len().into());
     put("left_out_beta1", json!(found.left_out));
     put("failed", json!(found.failed));

@@ -57,8 +57,10 @@ fn colour(method: ComparedMethod) -> &'static str {
         ComparedMethod::KMeans => "#999999",
         ComparedMethod::Njw => "#56b4e9",
         ComparedMethod::Cf => "#e69f00",
-        ComparedMethod::RpfLabelFree => "#009e73",
-        ComparedMethod::RpfBestByLabels => "#0072b2",
+        ComparedMethod::NcutBest => "#0072b2",
+        ComparedMethod::KwayBest => "#cc79a7",
+        ComparedMethod::LabelFree => "#d55e00",
+        ComparedMethod::Auto => "#009e73",
     }
 }
 

@@ -2,8 +2,7 @@
 //! units of each data set with an estimate of their seconds, and digests the parameters of a unit, so that a result of
 //! other parameters is not reused.
 
-use crate::compare::ComparedMethod;
-use crate::compare::Comparison;
+use crate::compare::{Comparison, Experiment};
 use crate::rivals::{ClusterForests, HartiganWong};
 use crate::sweep::{Sweep, coarse_bandwidths, medium_bandwidths, paper_bandwidths};
 use rpfcluster_data::catalog::Entry;
@@ -14,8 +13,9 @@ use super::unit::Unit;
 const WHOLE_GRID: usize = 300;
 /// Largest data set, in rows, on which a full run searches 140 bandwidths; on larger ones it searches the coarse 18.
 const MEDIUM_GRID: usize = 1000;
-/// Version of the protocol. Raise it when the same parameters give other results, so that older units are run again.
-const PROTOCOL: u32 = 2;
+/// Digest of the sources of the library, the data sets and the experiments, by the build script: results of other code
+/// are not reused.
+pub(super) const SOURCES: &str = env!("RPF_SOURCES");
 /// Rows above which a quick run takes fewer seeds, restarts and instances.
 const LARGE: usize = 1000;
 
@@ -76,10 +76,11 @@ impl Effort {
             preparations.push("paper");
         }
         for preparation in preparations {
-            for method in ComparedMethod::ALL {
+            for experiment in Experiment::ALL {
                 for seed in 0..seeds as u64 {
-                    let cost = self.cost(entry, method);
-                    units.push(Unit { dataset: entry.name.to_string(), preparation, method, seed, cost });
+                    let cost = self.cost(entry, experiment);
+                    let dataset = entry.name.to_string();
+                    units.push(Unit { dataset, preparation, experiment, seed, cost });
                 }
             }
         }
@@ -132,17 +133,17 @@ impl Effort {
     pub fn protocol(&self, entry: &Entry, unit: &Unit) -> String {
         let params =
             Comparison { rpf: rpfcluster::RpfCluster::default(), ..self.comparison(entry, unit.seed) };
-        let own = match unit.method {
-            ComparedMethod::KMeans => format!("{:?}", params.kmeans),
-            ComparedMethod::Njw => format!("{:?}", params.njw),
-            ComparedMethod::Cf => format!("{:?}", params.cf),
+        let own = match unit.experiment {
+            Experiment::KMeans => format!("{:?}", params.kmeans),
+            Experiment::Njw => format!("{:?}", params.njw),
+            Experiment::Cf => format!("{:?}", params.cf),
             // The number of threads changes no label.
-            ComparedMethod::RpfLabelFree => format!("{:?}", params.rpf),
-            ComparedMethod::RpfBestByLabels => {
+            Experiment::Auto => format!("{:?}", params.rpf),
+            Experiment::Algorithm3 => {
                 format!("{:?} {:?} {}", params.sweep, params.trees, params.min_node)
             }
         };
-        let text = format!("{PROTOCOL} {} {} {own}", params.k, params.seed);
+        let text = format!("{SOURCES} {} {} {own}", params.k, params.seed);
         // FNV-1a (Fowler, Noll and Vo), 64 bits: the digest detects changes, it need not resist forgery.
         let digest = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -151,16 +152,16 @@ impl Effort {
     }
 
     /// Expected seconds, a rough estimate used only to display the time left.
-    fn cost(&self, entry: &Entry, method: ComparedMethod) -> f64 {
+    fn cost(&self, entry: &Entry, experiment: Experiment) -> f64 {
         let n = entry.n as f64 / 1000.0;
         let d = entry.d as f64;
-        match method {
-            ComparedMethod::KMeans => 0.02 + 0.0005 * n * d,
-            ComparedMethod::Njw => 0.02 + n * n * (0.02 + 0.001 * d),
-            ComparedMethod::Cf => 0.3 + 0.5 * n,
-            ComparedMethod::RpfLabelFree => 0.1 + 0.5 * n,
+        match experiment {
+            Experiment::KMeans => 0.02 + 0.0005 * n * d,
+            Experiment::Njw => 0.02 + n * n * (0.02 + 0.001 * d),
+            Experiment::Cf => 0.3 + 0.5 * n,
+            Experiment::Auto => 0.1 + 0.5 * n,
             // A fine grid is refined, so it costs a few times the coarse one, not a hundred times.
-            ComparedMethod::RpfBestByLabels => {
+            Experiment::Algorithm3 => {
                 let fine = if self.bandwidths(entry.n).len() > coarse_bandwidths().len() { 3.0 } else { 1.0 };
                 self.trees.len() as f64 * fine * (0.2 + 0.5 * n)
             }
@@ -178,11 +179,11 @@ mod tests {
         let iris = find("iris").unwrap_or_else(|e| unreachable!("{e}"));
         let effort = Effort::full();
         let digests = |effort: &Effort| -> Vec<String> {
-            ComparedMethod::ALL
+            Experiment::ALL
                 .into_iter()
-                .map(|method| {
-                    let unit =
-                        Unit { dataset: "iris".into(), preparation: "raw", method, seed: 1, cost: 1.0 };
+                .map(|experiment| {
+                    let dataset = "iris".to_string();
+                    let unit = Unit { dataset, preparation: "raw", experiment, seed: 1, cost: 1.0 };
                     effort.protocol(iris, &unit)
                 })
                 .collect()
@@ -190,7 +191,8 @@ mod tests {
         let before = digests(&effort);
         assert_eq!(before, digests(&Effort { threads: Some(1), ..effort.clone() }));
         let other = digests(&Effort { trees: vec![200], ..effort });
-        assert_eq!(before[..4], other[..4]);
-        assert_ne!(before[4], other[4]);
+        for (at, experiment) in Experiment::ALL.into_iter().enumerate() {
+            assert_eq!(before[at] != other[at], experiment == Experiment::Algorithm3, "{experiment:?}");
+        }
     }
 }

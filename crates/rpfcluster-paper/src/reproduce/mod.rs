@@ -1,6 +1,6 @@
-//! The paper's section 5, repeated: eleven public data sets and Iris, five methods, tables, figures, a report.
+//! The paper's section 5, repeated: eleven public data sets and Iris, seven columns, tables, figures, a report.
 //!
-//! A run consists of units: one data set, preparation, method and seed. Each unit is written to the output folder as
+//! A run consists of units: one data set, preparation, experiment and seed. Each unit is written to the output folder as
 //! soon as it is done, so an interrupted run resumes where it stopped, and a data set that fails does not affect the
 //! others. All tables and figures are made from the units at the end.
 //!
@@ -36,9 +36,9 @@ use pace::Pace;
 use unit::Unit;
 
 pub use charts::{Metric, chart};
-pub use illustrations::{Illustrations, IrisExample, NinePoints, nine_points};
+pub use illustrations::{Illustrations, IrisExample, NinePoints, ScoreRange, nine_points};
 pub use markdown::paper_results;
-pub use results::{DataSet, MethodResult, Results, Statistic};
+pub use results::{DataSet, MethodResult, Place, Results, Statistic};
 
 /// An error that ends the whole reproduction. The failure of one data set is in [`Results::failed`] instead.
 #[derive(Debug, thiserror::Error)]
@@ -179,7 +179,7 @@ impl Reproduction {
                 let name = format!(
                     "{}, {}, {}, seed {}",
                     entry.title,
-                    unit.method.title(),
+                    unit.experiment.title(),
                     unit.preparation,
                     unit.seed
                 );
@@ -202,7 +202,7 @@ impl Reproduction {
                             Err(rpfcluster::Error::Cancelled) => {
                                 return Err(rpfcluster::Error::Cancelled.into());
                             }
-                            Err(problem) => Err(format!("{}: {problem}", unit.method.title())),
+                            Err(problem) => Err(format!("{}: {problem}", unit.experiment.title())),
                         },
                     },
                 };
@@ -240,7 +240,7 @@ impl Reproduction {
 
     /// Everything that is made from the results.
     fn files(&self, results: &Results) -> Result<Vec<(PathBuf, Vec<u8>)>> {
-        let illustrations = Illustrations::make()?;
+        let illustrations = Illustrations::make(self.quick)?;
         let mut figures = vec![
             ("rho_c.svg", bars(&chart(results, Metric::RhoC))),
             ("rho_r.svg", bars(&chart(results, Metric::RhoR))),

@@ -1,11 +1,11 @@
 //! An estimate of the remaining time of a run, updated after every unit.
 //!
-//! A unit is expected to take the mean of finished units of the same data set and method, in this run or an earlier
-//! one. Before the first of these, its rough cost is scaled by the pace of that method so far, or of all methods.
+//! A unit is expected to take the mean of finished units of the same data set and experiment, in this run or an earlier
+//! one. Before the first of these, its rough cost is scaled by the pace of that experiment so far, or of all.
 
 use std::collections::BTreeMap;
 
-use crate::compare::ComparedMethod;
+use crate::compare::Experiment;
 
 use super::Step;
 use super::unit::Unit;
@@ -30,15 +30,21 @@ impl Measured {
 pub(super) struct Pace {
     planned: Vec<Unit>,
     done: usize,
-    alike: BTreeMap<(String, ComparedMethod), Measured>,
-    methods: BTreeMap<ComparedMethod, Measured>,
+    alike: BTreeMap<(String, Experiment), Measured>,
+    experiments: BTreeMap<Experiment, Measured>,
     all: Measured,
 }
 
 impl Pace {
     /// Plans these units, to be run in this order.
     pub fn new(planned: Vec<Unit>) -> Self {
-        Pace { planned, done: 0, alike: BTreeMap::new(), methods: BTreeMap::new(), all: Measured::default() }
+        Pace {
+            planned,
+            done: 0,
+            alike: BTreeMap::new(),
+            experiments: BTreeMap::new(),
+            all: Measured::default(),
+        }
     }
 
     /// The state of the run.
@@ -54,10 +60,10 @@ impl Pace {
 
     /// Expected seconds of one unit.
     fn expected(&self, unit: &Unit) -> f64 {
-        if let Some(alike) = self.alike.get(&(unit.dataset.clone(), unit.method)) {
+        if let Some(alike) = self.alike.get(&(unit.dataset.clone(), unit.experiment)) {
             return alike.seconds / alike.units as f64;
         }
-        let pace = self.methods.get(&unit.method).unwrap_or(&self.all);
+        let pace = self.experiments.get(&unit.experiment).unwrap_or(&self.all);
         if pace.costs > 0.0 { unit.cost * pace.seconds / pace.costs } else { unit.cost }
     }
 
@@ -66,9 +72,9 @@ impl Pace {
         let Some(unit) = self.planned.get(self.done) else { return };
         self.done += 1;
         if let Some(seconds) = seconds {
-            let key = (unit.dataset.clone(), unit.method);
+            let key = (unit.dataset.clone(), unit.experiment);
             self.alike.entry(key).or_default().add(seconds, unit.cost);
-            self.methods.entry(unit.method).or_default().add(seconds, unit.cost);
+            self.experiments.entry(unit.experiment).or_default().add(seconds, unit.cost);
             self.all.add(seconds, unit.cost);
         }
     }
@@ -78,19 +84,19 @@ impl Pace {
 mod tests {
     use super::*;
 
-    fn unit(dataset: &str, method: ComparedMethod, cost: f64) -> Unit {
-        Unit { dataset: dataset.into(), preparation: "raw", method, seed: 0, cost }
+    fn unit(dataset: &str, experiment: Experiment, cost: f64) -> Unit {
+        Unit { dataset: dataset.into(), preparation: "raw", experiment, seed: 0, cost }
     }
 
     #[test]
-    fn time_left_follows_units_of_the_same_set_and_method_then_the_pace_of_the_method() {
-        let slow = ComparedMethod::RpfBestByLabels;
+    fn time_left_follows_units_of_the_same_set_and_experiment_then_the_pace_of_the_experiment() {
+        let slow = Experiment::Algorithm3;
         let mut pace = Pace::new(vec![
-            unit("a", ComparedMethod::KMeans, 1.0),
+            unit("a", Experiment::KMeans, 1.0),
             unit("a", slow, 10.0),
             unit("a", slow, 10.0),
             unit("b", slow, 30.0),
-            unit("b", ComparedMethod::Njw, 4.0),
+            unit("b", Experiment::Njw, 4.0),
         ]);
         assert_eq!(pace.step("").seconds_left, None);
         pace.done(Some(1.0));

@@ -25,8 +25,9 @@ pub(super) fn page(
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
 <title>rpfCluster: the paper's experiments</title><style>{STYLE}</style></head><body><main><h1>The paper's experiments, reproduced</h1>\
 <p>rpfcluster {}, {} run, {} seeds (fewer on data sets of more than 1,000 rows in a quick run). Scores are means over the seeds ± standard deviation. \
-<b>Best by labels</b> is the paper's protocol: the best setting of a grid, chosen by the known classes, which the rivals do not use. \
-<b>Label-free</b> is the result without classes.</p>",
+<b>Algorithm 3, ncut, best by labels</b> is the paper's protocol: the best setting of a grid, chosen by the known classes, which the rivals do not use. \
+<b>kway</b> labels are not the paper's. <b>Algorithm 3, chosen without labels</b> selects a setting of the same grid without classes; \
+<b>auto</b> is the default of this program, which is not Algorithm 3.</p>",
         escape(&results.version),
         escape(&results.effort),
         results.seeds
@@ -50,21 +51,23 @@ pub(super) fn page(
     let iris = &illustrations.iris;
     let _ = write!(
         out,
-        "<h2>Iris: two kernels</h2><p>Gaussian kernel, normalised cuts at σ = {:.2}: accuracy (rho_c) {:.2}, Rand index (rho_r) {:.2} (paper: {:.2}, {:.2}); at its best bandwidth by species {:.2}, {:.2}. \
-rpf-kernel, best setting by species: accuracy {:.2}, Rand index {:.2} (paper: {:.2}, {:.2}); setting chosen without species {:.2}, {:.2}.</p>",
-        iris.sigma,
+        "<h2>Iris: two kernels</h2><p>Accuracy (rho_c) / Rand index (rho_r). rpf-kernel, normalised cuts, {} seeds, {} bandwidths: best setting by \
+species {} (paper: {:.2} / {:.2}); setting chosen without species {}. Gaussian kernel: {:.2} / {:.2} at σ = {:.2}, picked of {} bandwidths as \
+the one closest to the paper's {:.2} / {:.2}; {:.2} / {:.2} at its best bandwidth by species.</p>",
+        iris.seeds,
+        iris.bandwidths,
+        iris.rpf.words(),
+        PAPER_IRIS[0].0,
+        PAPER_IRIS[0].1,
+        iris.rpf_label_free.words(),
         iris.gaussian.rho_c,
         iris.gaussian.rho_r,
+        iris.sigma,
+        iris.gaussian_curve.len(),
         PAPER_IRIS[1].0,
         PAPER_IRIS[1].1,
         iris.gaussian_best.rho_c,
-        iris.gaussian_best.rho_r,
-        iris.rpf.rho_c,
-        iris.rpf.rho_r,
-        PAPER_IRIS[0].0,
-        PAPER_IRIS[0].1,
-        iris.rpf_label_free.rho_c,
-        iris.rpf_label_free.rho_r
+        iris.gaussian_best.rho_r
     );
     for (name, figure) in figures.iter().skip(2) {
         if *name == "nine-points.svg" {

@@ -13,6 +13,13 @@ use super::unit::Run;
 /// Data sets whose largest class is so large that a single cluster scores a high rho_c.
 pub(super) const SKEWED: [&str; 3] = ["musk", "naval", "spect"];
 
+/// The methods that rpfCluster is compared with.
+pub(super) const RIVALS: [ComparedMethod; 3] =
+    [ComparedMethod::KMeans, ComparedMethod::Njw, ComparedMethod::Cf];
+
+/// Largest difference of two means that are the same: rounding of sums.
+const TIE: f64 = 1e-9;
+
 /// One score over several seeds.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Statistic {
@@ -120,24 +127,26 @@ impl Results {
             n: entry.n,
             d: entry.d,
             k: entry.k,
-            majority: run.scores.majority,
+            majority: run.columns.first().map_or(0.0, |column| column.scores.majority),
             bandwidths,
             methods: BTreeMap::new(),
         });
-        let cell = set
-            .methods
-            .entry(run.method.name().to_string())
-            .or_default()
-            .entry(run.preparation.clone())
-            .or_default();
-        let before = cell.rho_c.runs as f64;
-        cell.rho_c.add(run.scores.rho_c);
-        cell.rho_r.add(run.scores.rho_r);
-        cell.ari.add(run.scores.ari);
-        cell.nmi.add(run.scores.nmi);
-        cell.seconds = (cell.seconds * before + run.seconds) / (before + 1.0);
-        if !run.note.is_empty() {
-            cell.notes.push(run.note.clone());
+        for column in &run.columns {
+            let cell = set
+                .methods
+                .entry(column.method.name().to_string())
+                .or_default()
+                .entry(run.preparation.clone())
+                .or_default();
+            let before = cell.rho_c.runs as f64;
+            cell.rho_c.add(column.scores.rho_c);
+            cell.rho_r.add(column.scores.rho_r);
+            cell.ari.add(column.scores.ari);
+            cell.nmi.add(column.scores.nmi);
+            cell.seconds = (cell.seconds * before + run.seconds) / (before + 1.0);
+            if !column.note.is_empty() {
+                cell.notes.push(column.note.clone());
+            }
         }
     }
 
@@ -165,20 +174,29 @@ impl Results {
         entries().iter().filter_map(|e| self.datasets.get(e.name).map(|set| (e.name, set))).collect()
     }
 
-    /// The place by `score`, 1 is best, of one form of rpfCluster among itself and the three rivals on one data set.
+    /// The place by `score` of one column of rpfCluster among itself and the three rivals on one data set.
     pub fn place(
         set: &DataSet,
         own: ComparedMethod,
         preparation: &str,
         score: impl Fn(&MethodResult) -> f64,
-    ) -> Option<usize> {
+    ) -> Option<Place> {
         let mine = score(set.cell(own, preparation)?);
-        let rivals = [ComparedMethod::KMeans, ComparedMethod::Njw, ComparedMethod::Cf];
-        let better = rivals
-            .iter()
-            .filter_map(|m| set.cell(*m, preparation))
-            .filter(|cell| score(cell) > mine + 1e-9)
-            .count();
-        Some(better + 1)
+        let ahead = RIVALS.iter().filter_map(|m| set.cell(*m, preparation)).map(|cell| score(cell) - mine);
+        let mut place = Place { better: 0, tied: false };
+        for by in ahead {
+            place.better += usize::from(by > TIE);
+            place.tied |= by.abs() <= TIE;
+        }
+        Some(place)
     }
+}
+
+/// The place of a column among the rivals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Rivals with a higher score.
+    pub better: usize,
+    /// Whether a rival has the same score.
+    pub tied: bool,
 }

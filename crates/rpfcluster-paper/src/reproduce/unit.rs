@@ -1,9 +1,9 @@
-//! One run of one method on one prepared data set with one seed, and the file that holds its result. A file of another
-//! version, effort or protocol is ignored, and the unit is run again.
+//! One experiment on one prepared data set with one seed, and the file that holds its result. A file of another version,
+//! effort, protocol or state of the sources is ignored, and the unit is run again.
 
 use std::path::Path;
 
-use crate::compare::ComparedMethod;
+use crate::compare::{ComparedMethod, Experiment};
 use rpfcluster::metrics::Scores;
 use rpfcluster::observe::Observer;
 use rpfcluster_data::Table;
@@ -19,8 +19,8 @@ pub struct Unit {
     pub dataset: String,
     /// `raw`, `standardized` or `paper`.
     pub preparation: &'static str,
-    /// The method.
-    pub method: ComparedMethod,
+    /// What is computed.
+    pub experiment: Experiment,
     /// The seed.
     pub seed: u64,
     /// Expected seconds, a rough estimate.
@@ -34,20 +34,29 @@ pub struct Run {
     pub version: String,
     /// `quick` or `full`.
     pub effort: String,
-    /// Digest of the method's parameters; a unit of another protocol is run again.
+    /// Digest of the parameters and of the sources of the program; a unit of another protocol is run again.
     pub protocol: String,
     /// The data set's short name.
     pub dataset: String,
     /// `raw`, `standardized` or `paper`.
     pub preparation: String,
-    /// The method.
-    pub method: ComparedMethod,
+    /// What was computed.
+    pub experiment: Experiment,
     /// The seed.
     pub seed: u64,
+    /// The result of each of its methods.
+    pub columns: Vec<Column>,
+    /// Seconds of wall-clock time, of all methods together.
+    pub seconds: f64,
+}
+
+/// The result of one method.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Column {
+    /// The method.
+    pub method: ComparedMethod,
     /// Scores against the known classes.
     pub scores: Scores,
-    /// Seconds of wall-clock time.
-    pub seconds: f64,
     /// Landmarks used or setting chosen; often empty.
     pub note: String,
 }
@@ -72,7 +81,7 @@ impl Unit {
     /// The name of the file of its result.
     pub fn file_name(&self, effort: &Effort) -> String {
         let (set, how, seed) = (&self.dataset, self.preparation, self.seed);
-        format!("{}-{set}-{how}-{}-{seed}.json", effort.name(), self.method.name())
+        format!("{}-{set}-{how}-{}-{seed}.json", effort.name(), self.experiment.name())
     }
 
     /// Runs the unit in a thread pool of its own.
@@ -85,8 +94,8 @@ impl Unit {
         observer: &dyn Observer,
     ) -> rpfcluster::Result<Run> {
         let comparison = effort.comparison(entry, self.seed);
-        let answer = rpfcluster::thread_pool::in_pool(effort.threads, || {
-            comparison.run(self.method, &table.data, table.d, &table.classes, observer)
+        let answers = rpfcluster::thread_pool::in_pool(effort.threads, || {
+            comparison.run(self.experiment, &table.data, table.d, &table.classes, observer)
         })??;
         Ok(Run {
             version: env!("CARGO_PKG_VERSION").to_string(),
@@ -94,11 +103,13 @@ impl Unit {
             protocol: protocol.to_string(),
             dataset: self.dataset.clone(),
             preparation: self.preparation.to_string(),
-            method: self.method,
+            experiment: self.experiment,
             seed: self.seed,
-            scores: answer.scores,
-            seconds: answer.seconds,
-            note: answer.note,
+            seconds: answers.first().map_or(0.0, |answer| answer.seconds),
+            columns: answers
+                .into_iter()
+                .map(|answer| Column { method: answer.method, scores: answer.scores, note: answer.note })
+                .collect(),
         })
     }
 }
@@ -111,7 +122,7 @@ pub(super) fn read(path: &Path, unit: &Unit, effort: &Effort, protocol: &str) ->
         && run.protocol == protocol
         && run.dataset == unit.dataset
         && run.preparation == unit.preparation
-        && run.method == unit.method
+        && run.experiment == unit.experiment
         && run.seed == unit.seed;
     same.then_some(run)
 }

@@ -219,7 +219,7 @@ impl ClusterForests {
         if let (true, Some(why)) = (found.is_empty(), problem) {
             return Err(why);
         }
-        let at = most_agreed(&found, &vec![1; found.len()], found.len(), observer)?;
+        let at = most_agreed(&found, &vec![1.0; found.len()], found.len(), observer)?;
         Ok((found.swap_remove(at), used[at]))
     }
 }

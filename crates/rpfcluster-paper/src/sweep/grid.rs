@@ -1,5 +1,5 @@
 //! The grids of thresholds and bandwidths: the paper's 5 and 2,090, a medium grid of 140 bandwidths and a coarse one of
-//! 18; and the places of the coarse values in a finer grid.
+//! 18; the places of the coarse values in a finer grid; and the weights of bandwidths in the selection without classes.
 
 /// The paper's thresholds: 0, 0.1, 0.2, 0.3, 0.4.
 pub fn paper_thresholds() -> Vec<f64> {
@@ -38,6 +38,25 @@ pub(super) fn nearest_to_coarse(grid: &[f64]) -> Vec<usize> {
     places
 }
 
+/// Bandwidth above which affinities differ by less than a factor of e, so that all settings cut much the same constant.
+const LARGEST_COUNTED: f64 = 1.0;
+
+/// The weights of settings with these bandwidths of an ascending grid in the selection without classes: the share of the
+/// logarithmic scale up to [`LARGEST_COUNTED`], and nothing above. All count the same where no bandwidth is below. By
+/// number, the 1,990 bandwidths of the paper above 1 would outvote the 100 others.
+pub(super) fn bandwidth_weights(grid: &[f64], settings: &[f64]) -> Vec<f64> {
+    let counted = grid.iter().take_while(|bandwidth| **bandwidth <= LARGEST_COUNTED).count();
+    if counted < 2 || settings.iter().all(|bandwidth| *bandwidth > LARGEST_COUNTED) {
+        return vec![1.0; settings.len()];
+    }
+    let ln = |at: usize| grid[at.min(counted - 1)].ln();
+    let width = |bandwidth: &f64| match grid[..counted].iter().position(|other| other == bandwidth) {
+        Some(at) => (ln(at + 1) - ln(at.saturating_sub(1))) / 2.0,
+        None => 0.0,
+    };
+    settings.iter().map(width).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -49,5 +68,17 @@ mod tests {
         assert_eq!(found, coarse_bandwidths());
         assert_eq!(nearest_to_coarse(&[0.5, 0.51, 0.52]), [0, 2]);
         assert_eq!(nearest_to_coarse(&[3.0]), [0]);
+    }
+
+    #[test]
+    fn weights_are_shares_of_the_logarithmic_scale_below_one() {
+        let weights = bandwidth_weights(&[0.01, 0.1, 1.0, 10.0], &[0.01, 0.1, 1.0, 10.0]);
+        let half = 10f64.ln() / 2.0;
+        for (weight, expected) in weights.iter().zip([half, 2.0 * half, half, 0.0]) {
+            assert!((weight - expected).abs() < 1e-12, "{weights:?}");
+        }
+        let all: f64 = bandwidth_weights(&paper_bandwidths(), &paper_bandwidths()).iter().sum();
+        assert!((all - 100f64.ln()).abs() < 1e-9, "{all}");
+        assert_eq!(bandwidth_weights(&[0.1, 0.5, 2.0, 5.0], &[5.0, 2.0]), [1.0, 1.0]);
     }
 }

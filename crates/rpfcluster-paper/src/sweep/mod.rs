@@ -31,6 +31,7 @@ use rpfcluster::observe::{Observer, Quiet, Stage, StageGuard, check};
 use rpfcluster::spectral::{Method, ncut_value};
 
 pub use agreement::most_agreed;
+use grid::bandwidth_weights;
 pub use grid::{coarse_bandwidths, medium_bandwidths, paper_bandwidths, paper_thresholds};
 use solve::BandwidthPath;
 
@@ -136,8 +137,9 @@ pub struct SweepResult {
     pub partitions: Vec<Vec<u32>>,
     /// Scores of each partition, when classes were given.
     pub scores: Option<Vec<Scores>>,
-    /// The entry selected without classes: the first with the partition of the highest mean adjusted Rand index to
-    /// those of all other settings. Settings that did not converge are left out.
+    /// The entry selected without classes: the first with the partition of the highest mean adjusted Rand index to those
+    /// of all settings with a bandwidth up to 1, each bandwidth counted by its share of the logarithmic scale. Settings
+    /// that did not converge are left out.
     pub label_free: usize,
     /// The entry of the highest rho_c, then the highest ARI, when classes were given: the paper's protocol. Settings
     /// that did not converge are left out: a selection by classes among random labels would find a lucky one.
@@ -163,6 +165,12 @@ impl SweepResult {
         self.entries.get(entry).and_then(|e| self.partitions.get(e.partition)).map_or(&[], Vec::as_slice)
     }
 
+    /// The entry of the highest rho_c, then the highest ARI, among those of one way of labelling, when classes were
+    /// given. As in [`SweepResult::best_by_labels`], settings that did not converge are left out.
+    pub fn best_of(&self, method: Method) -> Option<usize> {
+        best(&self.entries, self.scores.as_deref()?, |entry| entry.method == method)
+    }
+
     /// The scores of an entry, when classes were given.
     pub fn scores_of(&self, entry: usize) -> Option<&Scores> {
         self.entries.get(entry).and_then(|e| self.scores.as_ref()?.get(e.partition))
@@ -182,6 +190,19 @@ struct Solved {
     eigengap: f64,
     converged: bool,
     reused: bool,
+}
+
+/// The first entry of the highest rho_c, then ARI, among those that count and have converged, or that count if none of
+/// the grid has converged.
+fn best(entries: &[GridEntry], scores: &[Scores], counts: impl Fn(&GridEntry) -> bool) -> Option<usize> {
+    let any_converged = entries.iter().any(|e| e.converged);
+    let eligible = |entry: &GridEntry| counts(entry) && (entry.converged || !any_converged);
+    let key = |at: usize| {
+        let score = &scores[entries[at].partition];
+        (score.rho_c, score.ari)
+    };
+    let places = (0..entries.len()).filter(|at| eligible(&entries[*at]));
+    places.reduce(|best, at| if key(at) > key(best) { at } else { best })
 }
 
 impl Sweep {
@@ -342,24 +363,21 @@ impl Sweep {
         let scores: Option<Result<Vec<Scores>>> =
             classes.map(|c| partitions.par_iter().map(|p| score(p, c)).collect());
         let scores = scores.transpose()?;
-        let mut weights = vec![0usize; partitions.len()];
         // Labels from eigenvectors that did not converge are random: listed, but only selected when none converged.
         let any_converged = entries.iter().any(|e| e.converged);
-        for entry in &mut entries {
-            entry.ncut = ncuts[entry.partition];
-            weights[entry.partition] += usize::from(entry.converged || !any_converged);
-        }
+        entries.iter_mut().for_each(|entry| entry.ncut = ncuts[entry.partition]);
         let eligible = |at: &usize| entries[*at].converged || !any_converged;
+        // Where small bandwidths did not converge, those that did count the same.
+        let solved: Vec<f64> = (0..entries.len()).filter(eligible).map(|at| entries[at].beta2).collect();
+        let of_bandwidth = bandwidth_weights(&self.beta2, &solved);
+        let mut weights = vec![0.0; partitions.len()];
+        for (at, weight) in (0..entries.len()).filter(eligible).zip(of_bandwidth) {
+            weights[entries[at].partition] += weight;
+        }
         let agreed = most_agreed(&partitions, &weights, COMPARED, observer)?;
         let label_free =
             (0..entries.len()).filter(eligible).find(|at| entries[*at].partition == agreed).unwrap_or(0);
-        let best_by_labels = scores.as_ref().and_then(|s| {
-            let key = |at: &usize| s[entries[*at].partition];
-            (0..entries.len()).filter(eligible).reduce(|best, at| {
-                let (a, b) = (key(&best), key(&at));
-                if (b.rho_c, b.ari) > (a.rho_c, a.ari) { at } else { best }
-            })
-        });
+        let best_by_labels = scores.as_deref().and_then(|scores| best(&entries, scores, |_| true));
         Ok(SweepResult { entries, partitions, scores, label_free, best_by_labels, left_out, failed })
     }
 }
