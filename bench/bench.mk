@@ -30,7 +30,7 @@ choosing: $(BENCH_VENV)/built ## quality of the label-free choice on every data 
 verdict: $(BENCH_VENV)/built ## calibration of the verdict and of -k auto (an hour; ARGS="--families mixtures": minutes)
 	$(BENCH_BIN)/python bench/verdict.py $(ARGS)
 
-families: $(BENCH_VENV)/built ## the choice of a setting against fixed settings, on design and check sets (ten minutes)
+families: $(BENCH_VENV)/built ## the choice of a setting against fixed settings, on design and check sets (half an hour)
 	$(BENCH_BIN)/python bench/families.py $(ARGS)
 
 confidence: $(BENCH_VENV)/built ## calibration of the confidence of a row (ten minutes)

@@ -1,9 +1,11 @@
 """Quality of the label-free choice: auto against every fixed setting, the best by labels, and the peers.
 
-There are two families of data, since methods that win on one lose on the other: the real sets of the data folder, raw
-and standardised, and synthetic shapes at three sizes. Every method that takes a number of clusters gets the true one.
-Each result is stored as soon as it is measured, so an interrupted run continues where it stopped. At the end the tables
-of all stored results are printed.
+There are families of data, since methods that win on one lose on another: the real sets of the data folder, raw and
+standardised, synthetic shapes at three sizes, and the battery with the sets of bundled_sets.py. Every line says
+whether its set is a design set, on which rules and constants may be chosen, or a check set, on which they are only
+reported: real sets and shapes are design sets, the others are split by the hash of their name (see verdict.py). Every
+method that takes a number of clusters gets the true one. Each result is stored as soon as it is measured, so an
+interrupted run continues where it stopped. At the end the tables of all stored results are printed.
 """
 
 from __future__ import annotations
@@ -16,9 +18,11 @@ from typing import Any
 
 import isolate
 import record
+import verdict
+from bundled_sets import bundled
 from choosing_best import BEST
 from choosing_picture import draw
-from choosing_table import KEY, METHODS, is_ours, latest, tables
+from choosing_table import KEY, METHODS, half, is_ours, latest, tables
 from methods import SEEDLESS
 
 SHAPE_SIZES = (300, 1_000, 3_000)
@@ -28,6 +32,8 @@ RBF_ROWS = 10_000
 GRID_LIMIT = 6 * isolate.PATIENT
 
 Set = tuple[str, str, str]
+# Rows and classes of the battery and of the bundled sets, which are read together.
+SPLIT: dict[str, tuple[Any, Any]] = {}
 
 
 def sets() -> list[Set]:
@@ -36,7 +42,15 @@ def sets() -> list[Set]:
 
     scalings = ("raw", "standardized")
     real = [("real", name, scaling) for name in CATALOG if name != "covertype" for scaling in scalings]
-    return real + [("shapes", f"{name}-{n}", "raw") for name in SHAPES if name != "noise" for n in SHAPE_SIZES]
+    shapes = [("shapes", f"{name}-{n}", "raw") for name in SHAPES if name != "noise" for n in SHAPE_SIZES]
+    return real + shapes
+
+
+def split_sets() -> list[Set]:
+    """Return the sets that are split into design and check sets; their family says which half they belong to."""
+    for _, name, X, y in (*verdict.battery(), *bundled()):
+        SPLIT[name] = (X[y >= 0], y[y >= 0])
+    return [(f"split {verdict.half(name)}", name, "raw") for name in SPLIT]
 
 
 def load(which: Set) -> tuple[Any, Any]:
@@ -44,6 +58,8 @@ def load(which: Set) -> tuple[Any, Any]:
     from rpfcluster.datasets import load_catalogued, make_shape
 
     family, name, scaling = which
+    if name in SPLIT:
+        return SPLIT[name]
     if family == "real":
         return load_catalogued(name, record.data_folder(), scaling=scaling, return_X_y=True)
     shape, n = name.rsplit("-", 1)
@@ -65,7 +81,7 @@ def measure(which: Set, methods: list[str], seeds: list[int], limit: float, know
                 record.keep("choosing", line | run)
                 found.append(run)
             if found:
-                print(f"{' '.join(which)}, {method}: {_summary(found)}", flush=True)
+                print(f"{' '.join(which)} ({half(which[0])}), {method}: {_summary(found)}", flush=True)
 
 
 def _seeds(method: str, seeds: list[int]) -> list[int]:
@@ -94,7 +110,9 @@ def main() -> None:
     """Run the benchmark, then print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     words = {"nargs": "+", "metavar": "NAME"}
-    parser.add_argument("--sets", help="sets such as iris or rings-1000, or the families real and shapes", **words)
+    parser.add_argument(
+        "--sets", help="sets such as iris or rings-1000, or the families real, shapes and split", **words
+    )
     parser.add_argument("--methods", choices=METHODS, default=METHODS, help=f"among {'; '.join(METHODS)}", **words)
     parser.add_argument("--seeds", type=int, default=5, help="number of seeds (5)")
     parser.add_argument("--limit", type=float, default=isolate.LIMIT, help="seconds a peer may take for a run (300)")
@@ -102,9 +120,10 @@ def main() -> None:
     parser.add_argument("--table", action="store_true", help="print the stored results without running anything")
     parser.add_argument("--picture", type=Path, help="file for a picture of the stored results")
     asked = parser.parse_args()
-    chosen = [s for s in sets() if not asked.sets or {s[0], s[1]} & set(asked.sets)]
+    known_sets = sets() if asked.table else sets() + split_sets()
+    chosen = [s for s in known_sets if not asked.sets or {*s[0].split(), s[1]} & set(asked.sets)]
     if not chosen:
-        parser.error(f"unknown set; known sets are {', '.join(dict.fromkeys(s[1] for s in sets()))}")
+        parser.error(f"unknown set; known sets are {', '.join(dict.fromkeys(s[1] for s in known_sets))}")
     if not asked.table:
         known = {} if asked.again else record.kept("choosing", KEY, ours=is_ours)
         # One failure stands for all seeds.
@@ -112,7 +131,7 @@ def main() -> None:
         known |= {(*key, seed): {} for key in stopped for seed in range(asked.seeds)}
         for which in chosen:
             measure(which, list(asked.methods), list(range(asked.seeds)), asked.limit, known)
-    lines = [line for line in latest() if (line["family"], line["set"], line["scaling"]) in chosen]
+    lines = [line for line in latest() if not asked.sets or (line["family"], line["set"], line["scaling"]) in chosen]
     print(tables(lines))
     if asked.picture and lines:
         draw(lines, asked.picture)

@@ -43,6 +43,11 @@ def is_ours(line: Line) -> bool:
     return line["method"].startswith("rpf") or line["method"] == BEST
 
 
+def half(family: str) -> str:
+    """Return whether rules may be chosen on the sets of a family, or are only reported there."""
+    return "check" if family.endswith("check") else "design"
+
+
 def latest() -> list[Line]:
     """Return the latest stored result of each set, method and seed, and those derived from them."""
     lines = list(record.last("choosing", KEY, is_ours).values())
@@ -175,10 +180,14 @@ def scores(lines: list[Line], name: str, title: str = "") -> str:
     methods = _there(lines)
     digits = 1 if name == "rho_c" else 3
     rows = [
-        (f"{s} {scaling}", *(_cell(runs.get(m), failed.get((family, s, scaling, m)), name, digits) for m in methods))
+        (
+            f"{s} {scaling}",
+            half(family),
+            *(_cell(runs.get(m), failed.get((family, s, scaling, m)), name, digits) for m in methods),
+        )
         for (family, s, scaling), runs in found.items()
     ]
-    return markdown_table(("set", *methods), rows, title)
+    return markdown_table(("set", "half", *methods), rows, title)
 
 
 def _there(lines: list[Line]) -> list[str]:

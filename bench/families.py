@@ -1,9 +1,10 @@
 """The choice of a setting against each fixed setting, on tables that are split into design and check sets.
 
-`rpf` clusters every numeric table of the battery, the paper's small sets and made-up mixtures with the true number of
-clusters: by default, and with each setting that the default chooses from. The name of a set decides by its hash whether
-it is a design set, on which families and margins were chosen, or a check set, on which they are only reported (see
-verdict.py). The table of docs/notes/2026-11-families.md is printed.
+`rpf` clusters every numeric table of the battery, the paper's small sets, the sets of bundled_sets.py and made-up
+mixtures with the true number of clusters: by default, with each setting that the default chooses from, and by the
+Leiden algorithm. The name of a set decides by its hash whether it is a design set, on which families and margins were
+chosen, or a check set, on which they are only reported (see verdict.py). The table of docs/notes/2026-11-families.md
+is printed.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any
 import numpy as np
 import record
 import verdict
+from bundled_sets import bundled
 
 Line = dict[str, Any]
 
@@ -27,6 +29,7 @@ METHODS = {
     "sharp: top 20, power 8": "--affinity top-k --top 20 --power 8",
     "top 10, power 4": "--affinity top-k --top 10 --power 4",
     "soft: top 10, power 2": "--affinity top-k --top 10 --power 2",
+    "leiden at K": "--method leiden --affinity top-k",
 }
 KEY = ("family", "name", "method")
 
@@ -69,12 +72,12 @@ def tables(lines: list[Line]) -> str:
 def main() -> None:
     """Measure every table, store it and print the table of the latest results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--families", default="battery,paper,mixtures")
-    parser.add_argument("--half", choices=("design", "check"), help="only these sets of the battery and the paper")
+    parser.add_argument("--families", default="battery,paper,bundled,mixtures")
+    parser.add_argument("--half", choices=("design", "check"), help="only these sets")
     parser.add_argument("--print", action="store_true", help="only print the table of the stored results")
     args = parser.parse_args()
     if not args.print:
-        makers = {"battery": verdict.battery, "paper": verdict.paper, "mixtures": verdict.mixtures}
+        makers = {"battery": verdict.battery, "paper": verdict.paper, "bundled": bundled, "mixtures": verdict.mixtures}
         with ThreadPoolExecutor(2) as pool:
             for family in args.families.split(","):
                 chosen = (t for t in makers[family]() if args.half is None or verdict.half(t[1]) == args.half)
