@@ -18,6 +18,8 @@
 mod graphs;
 mod sample;
 
+use rayon::prelude::*;
+
 use crate::affinity::SparseAffinity;
 use crate::error::Result;
 use crate::kernel::Neighbors;
@@ -134,27 +136,39 @@ impl KEvidence {
         let trees = params.trees.map_or(RpfCluster::TREES, |given| given.min(RpfCluster::TREES));
         let stage = StageGuard::begin(observer, Stage::Tune, 1 + SPLITS + REFERENCES as u64);
         let quiet = Quiet(observer);
-        let grown = GrownGraphs::new(&sample, params, trees, most, &quiet)?;
-        observer.advance(Stage::Tune, 1);
-        let mut strengths = vec![(0.0, 0u32); ks.len()];
-        for split in 0..SPLITS {
-            add_strengths(&sample, params, ks, split, &mut strengths, &quiet)?;
+        // Forests of a sample are too small to occupy every thread, so they grow side by side.
+        let of_sample = || -> Result<GrownGraphs> {
+            let grown = GrownGraphs::new(&sample, params, trees, most, &quiet)?;
             observer.advance(Stage::Tune, 1);
-        }
-        let mut least_leak = vec![f64::INFINITY; ks.len()];
-        let mut references = Vec::with_capacity(REFERENCES);
-        for number in 0..REFERENCES as u64 {
+            Ok(grown)
+        };
+        let of_split = |split: u64| -> Result<Vec<Vec<f64>>> {
+            let found = strengths(&sample, params, ks, split, &quiet)?;
+            observer.advance(Stage::Tune, 1);
+            Ok(found)
+        };
+        let of_reference = |number: u64| -> Result<Reference> {
             let cloud = reference_sample(&values, d, params.seed, number, observer)?;
-            let cloud = Sample { values: &cloud, ..sample };
-            let graphs = GrownGraphs::new(&cloud, params, trees, most, &quiet)?;
-            for (least, &k) in least_leak.iter_mut().zip(ks) {
-                if let Some(labels) = graphs.soft.labels(k, params, &quiet)? {
-                    *least = least.min(leak(&graphs.soft.graph, &labels, k));
-                }
-            }
-            references.push(graphs.sharp.complements());
+            let found = Reference::new(&Sample { values: &cloud, ..sample }, params, trees, ks, &quiet)?;
             observer.advance(Stage::Tune, 1);
-        }
+            Ok(found)
+        };
+        let ((grown, splits), references) = rayon::join(
+            || {
+                rayon::join(of_sample, || {
+                    (0..SPLITS).into_par_iter().map(of_split).collect::<Result<Vec<_>>>()
+                })
+            },
+            || (0..REFERENCES as u64).into_par_iter().map(of_reference).collect::<Result<Vec<_>>>(),
+        );
+        let (grown, splits, references) = (grown?, splits?, references?);
+        let least_leak: Vec<f64> = (0..ks.len())
+            .map(|at| {
+                references.iter().fold(f64::INFINITY, |least, reference| least.min(reference.leaks[at]))
+            })
+            .collect();
+        let references: Vec<Vec<f64>> =
+            references.into_iter().map(|reference| reference.complements).collect();
         drop(stage);
         let seen = grown.sharp.complements();
         let none = ZERO_SHARE * mean(references.iter().map(|c| c.get(1).copied().unwrap_or(0.0))).max(1e-12);
@@ -164,8 +178,9 @@ impl KEvidence {
         };
         let mut candidates = Vec::with_capacity(ks.len());
         for (at, &k) in ks.iter().enumerate() {
-            let (sum, count) = strengths[at];
-            let strength = (count > 0).then(|| sum / f64::from(count));
+            let indices = || splits.iter().flat_map(|split| &split[at]);
+            let count = indices().count();
+            let strength = (count > 0).then(|| indices().sum::<f64>() / count as f64);
             let gap = growth(&seen, k) - mean(references.iter().map(|c| growth(c, k)));
             let separation = match grown.soft.labels(k, params, &quiet)? {
                 Some(labels) => log_ratio(least_leak[at], leak(&grown.soft.graph, &labels, k)),
@@ -194,44 +209,65 @@ fn log_ratio(reference: f64, own: f64) -> f64 {
     if reference.is_finite() { libm::log((reference + ZERO_LEAK) / (own + ZERO_LEAK)) } else { 0.0 }
 }
 
-/// Adds the prediction strength of one split for each K: the sum of the indices and their number.
-fn add_strengths(
+/// What is measured on a reference sample.
+struct Reference {
+    /// For each K, what is missing to full mutual information; infinite where the sample cannot be cut.
+    leaks: Vec<f64>,
+    /// 1 - λ of the sharp graph.
+    complements: Vec<f64>,
+}
+
+impl Reference {
+    fn new(sample: &Sample, params: &RpfCluster, trees: usize, ks: &[usize], quiet: &Quiet) -> Result<Self> {
+        let most = ks.last().map_or(2, |k| *k).min(sample.n);
+        let graphs = GrownGraphs::new(sample, params, trees, most, quiet)?;
+        let leak_at = |&k: &usize| -> Result<f64> {
+            let labels = graphs.soft.labels(k, params, quiet)?;
+            Ok(labels.map_or(f64::INFINITY, |labels| leak(&graphs.soft.graph, &labels, k)))
+        };
+        let leaks = ks.iter().map(leak_at).collect::<Result<Vec<f64>>>()?;
+        Ok(Reference { leaks, complements: graphs.sharp.complements() })
+    }
+}
+
+/// The prediction strengths of one split for each K: the index of each graph and direction; none where K is too large.
+fn strengths(
     sample: &Sample,
     params: &RpfCluster,
     ks: &[usize],
     split: u64,
-    strengths: &mut [(f64, u32)],
     quiet: &Quiet,
-) -> Result<()> {
+) -> Result<Vec<Vec<f64>>> {
     let n = sample.n;
     let (first, second) = halves(n, params.seed.wrapping_mul(SPLITS).wrapping_add(split + 17));
     let rows = first.len();
     let possible = |k: usize| k * ROWS_PER_CLUSTER <= rows;
-    let Some(&most) = ks.iter().rev().find(|k| possible(**k)) else { return Ok(()) };
+    let mut found = vec![Vec::new(); ks.len()];
+    let Some(&most) = ks.iter().rev().find(|k| possible(**k)) else { return Ok(found) };
     let [first, second] = [first, second].map(|rows| (sample.rows(&rows), rows.len()));
-    let [one, two] = [(&first, 0), (&second, 1)].map(|((values, n), number)| {
+    let grow = |(values, n): &(Vec<f64>, usize), number: u64| {
         let half = Sample { values, n: *n, d: sample.d };
         let params = RpfCluster { seed: params.seed.wrapping_add(2 * split + number + 1), ..params.clone() };
         GrownGraphs::new(&half, &params, HALF_TREES, most, quiet)
-    });
+    };
+    let (one, two) = rayon::join(|| grow(&first, 0), || grow(&second, 1));
     let (one, two) = (one?, two?);
     let routed = |grown: &GrownGraphs, (values, n): &(Vec<f64>, usize)| -> Result<Neighbors> {
         let points = Points::new(values, *n, sample.d)?;
         grown.leaves.top_k_of(&grown.forest.route(points.observed(quiet))?, SHARP.0, quiet)
     };
     let (to_two, to_one) = (routed(&one, &second)?, routed(&two, &first)?);
-    for (sum, &k) in strengths.iter_mut().zip(ks).filter(|(_, k)| possible(**k)) {
+    for (indices, &k) in found.iter_mut().zip(ks).filter(|(_, k)| possible(**k)) {
         check(quiet)?;
         for (own, other) in [(&one.soft, &two.soft), (&one.sharp, &two.sharp)] {
             let (Some(a), Some(b)) = (own.labels(k, params, quiet)?, other.labels(k, params, quiet)?) else {
                 continue;
             };
-            sum.0 += Scores::new(&own.vote(&to_two, &a, k), &b)?.ari;
-            sum.0 += Scores::new(&other.vote(&to_one, &b, k), &a)?.ari;
-            sum.1 += 2;
+            indices.push(Scores::new(&own.vote(&to_two, &a, k), &b)?.ari);
+            indices.push(Scores::new(&other.vote(&to_one, &b, k), &a)?.ari);
         }
     }
-    Ok(())
+    Ok(found)
 }
 
 /// What is missing to full mutual information of the clusters at the two ends of an edge: 1 less the mutual information
