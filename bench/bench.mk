@@ -4,7 +4,7 @@
 BENCH_VENV := bench/.venv
 BENCH_BIN := $(BENCH_VENV)/bin
 
-.PHONY: bench choosing verdict families confidence leiden field rates instructions tables tablescheck shapespicture faults faultscheck
+.PHONY: bench choosing verdict families confidence leiden field fieldpicture components rates instructions tables tablescheck shapespicture faults faultscheck
 
 # Reinstalled only when the list of peers changes.
 $(BENCH_VENV)/installed: bench/requirements.txt
@@ -18,11 +18,17 @@ $(BENCH_VENV)/built: $(BENCH_VENV)/installed $(NATIVE_SOURCES) $(wildcard python
 	$(CARGO) build --release --locked -p rpfcluster-cli
 	touch $@
 
-bench: $(BENCH_VENV)/built ## rpf against its peers: time, memory, accuracy (an hour; ARGS=--quick: minutes)
+bench: $(BENCH_VENV)/built ## rpf against its peers: time, memory, accuracy (hours; ARGS=--quick: minutes)
 	$(BENCH_BIN)/python bench/peers.py $(ARGS)
 
 field: $(BENCH_VENV)/built ## rpf beside EVoC, UMAP, HDBSCAN, Leiden and others on high-dimensional sets (hours; ARGS="--sets usps --seeds 1": minutes)
 	$(BENCH_BIN)/python bench/field.py $(ARGS)
+
+fieldpicture: $(BENCH_VENV)/built ## draw the picture of `make field` from the stored results
+	$(BENCH_BIN)/python bench/field.py --table --picture docs/pictures/field.png
+
+components: $(BENCH_VENV)/built ## principal components against the columns, on every set of more than 50 columns
+	$(BENCH_BIN)/python bench/components.py $(ARGS)
 
 choosing: $(BENCH_VENV)/built ## quality of the label-free choice on every data set (hours; ARGS="--sets iris --seeds 1": seconds)
 	$(BENCH_BIN)/python bench/choosing.py $(ARGS)

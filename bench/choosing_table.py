@@ -7,6 +7,7 @@ from typing import Any
 
 import record
 from choosing_best import BEST, OTHERS, of_other_seeds
+from field_methods import PLAIN
 from markdown_table import markdown_table
 
 Line = dict[str, Any]
@@ -19,6 +20,7 @@ PEERS = (
     "HDBSCAN",
     "GaussianMixture",
     "Ward",
+    *PLAIN,
 )
 # What is run, and what is shown: `OTHERS` is derived from the runs of `BEST`.
 METHODS = (AUTO, *FIXED, BEST, *PEERS)

@@ -2,15 +2,14 @@
 
 Each runs as its documentation shows. HDBSCAN and EVoC find the number of clusters themselves and leave rows without a
 cluster (label -1); all others are given K. `PCA + ...` keeps 50 components of wider tables, as users of images and
-of single-cell counts do.
+of single-cell counts do. `make field`, `make bench` and `make choosing` run them from this list. A method imports what
+it needs inside its function, NumPy too: the tables of the pages need the names alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
-
-import numpy as np
 
 Labels = Any
 Method = Callable[[Any, int, int], Labels]
@@ -31,6 +30,7 @@ def _smallest(n: int) -> int:
 
 def _evoc(about_k: bool) -> Method:
     def fit(X: Any, k: int, seed: int) -> Labels:
+        import numpy as np
         from evoc import EVoC
 
         rows = np.asarray(X, dtype=np.float32)
@@ -60,6 +60,7 @@ def _umap_kmeans(X: Any, k: int, seed: int) -> Labels:
 
 def _fast_hdbscan(X: Any, k: int, seed: int) -> Labels:
     import fast_hdbscan
+    import numpy as np
 
     rows = np.asarray(X, dtype=np.float32)
     return fast_hdbscan.HDBSCAN(min_samples=10, min_cluster_size=_smallest(len(X))).fit_predict(rows)
@@ -68,6 +69,7 @@ def _fast_hdbscan(X: Any, k: int, seed: int) -> Labels:
 def _neighbors(X: Any) -> Any:
     """Return the exact Euclidean neighbours of each row without itself."""
     import faiss
+    import numpy as np
 
     rows = np.ascontiguousarray(X, dtype=np.float32)
     index = faiss.IndexFlatL2(rows.shape[1])
@@ -81,6 +83,7 @@ def _leiden(weighted: bool) -> Method:
     def fit(X: Any, k: int, seed: int) -> Labels:
         import igraph
         import leidenalg
+        import numpy as np
         from scipy.sparse import csr_matrix
 
         n, near = len(X), _neighbors(X)
@@ -137,6 +140,7 @@ def _genie(X: Any, k: int, seed: int) -> Labels:
 
 def _faiss(X: Any, k: int, seed: int) -> Labels:
     import faiss
+    import numpy as np
 
     rows = np.ascontiguousarray(X, dtype=np.float32)
     most = max(256, -(-len(rows) // k))
@@ -147,6 +151,7 @@ def _faiss(X: Any, k: int, seed: int) -> Labels:
 
 def _components(method: Method) -> Method:
     def fit(X: Any, k: int, seed: int) -> Labels:
+        import numpy as np
         from sklearn.decomposition import PCA
 
         keep = min(COMPONENTS, *X.shape)
@@ -155,7 +160,8 @@ def _components(method: Method) -> Method:
     return fit
 
 
-_PLAIN: dict[str, Method] = {
+# On the columns as they are.
+PLAIN: dict[str, Method] = {
     "EVoC": _evoc(about_k=False),
     "EVoC, about K": _evoc(about_k=True),
     "UMAP + HDBSCAN": _umap_hdbscan,
@@ -168,7 +174,7 @@ _PLAIN: dict[str, Method] = {
     "faiss KMeans": _faiss,
 }
 
-FIELD: dict[str, Method] = _PLAIN | {f"PCA + {name}": _components(method) for name, method in _PLAIN.items()}
+FIELD: dict[str, Method] = PLAIN | {f"PCA + {name}": _components(method) for name, method in PLAIN.items()}
 
 # Deterministic methods; one seed is enough.
 SEEDLESS = tuple(f"{before}{name}" for before in ("", "PCA + ") for name in ("Lumbermark", "Genie", "fast-hdbscan"))

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from field_methods import FIELD
+from field_methods import SEEDLESS as FIELD_SEEDLESS
 
 Labels = Any
 Method = Callable[[Any, int, int], Labels]
@@ -146,4 +147,4 @@ PEERS: dict[str, Method] = {
 METHODS = RPF | PEERS | FIELD
 
 # Deterministic methods; one seed is enough.
-SEEDLESS = ("HDBSCAN", "Ward")
+SEEDLESS = ("HDBSCAN", "Ward", *FIELD_SEEDLESS)

@@ -1,6 +1,7 @@
 """rpf against its peers: time, peak memory and accuracy on the same data.
 
-`make bench` runs everything (about an hour). `--only`, `--methods` and `--max-n` run a part; results add up as long as
+`make bench` runs everything (some hours). The peers of `make field` (field_methods.py) run beside the others, `PCA +`
+on MNIST only, since the mixture has ten columns. `--only`, `--methods` and `--max-n` run a part; results add up as long as
 the sources stay the same. `--table` prints the stored results. Each method runs in a process of its own with a limit of
 five minutes; on MNIST, the rings and predict, rpf has an hour. The rings, predict and the sweep on Wine (without a
 limit) measure rpf alone. A method that exceeds the time or memory limit is recorded as failed and not run on larger
@@ -18,6 +19,7 @@ from typing import Any
 
 import isolate
 import record
+from field_methods import FIELD, PLAIN
 from methods import METHODS
 from peers_picture import draw
 from peers_table import KEY, measured, tables
@@ -36,7 +38,9 @@ MIXTURE = (
     "HDBSCAN",
     "dask-ml SpectralClustering",
     "kernlab specc",
+    *PLAIN,
 )
+MNIST = ("rpf fixed", "rpf auto", "SpectralClustering nearest_neighbors", *FIELD)
 WORKS = ("mixture", "mnist", "rings", "predict", "wine")
 
 
@@ -80,7 +84,7 @@ class Bench:
         X, y = load_catalogued("mnist", record.data_folder(), return_X_y=True)
         rows = slice(0, self.asked.max_n)
         with isolate.stored(X[rows], y[rows]) as (X, folder):
-            for method in filter(self.wants, ("rpf fixed", "SpectralClustering nearest_neighbors")):
+            for method in filter(self.wants, MNIST):
                 limit = isolate.PATIENT if method.startswith("rpf") else self.asked.limit
                 self.fit("mnist", method, X, folder, 10, limit)
 

@@ -1,9 +1,9 @@
 """Worker process: runs one method, so that its peak memory can be measured and `isolate` can kill it at a limit.
 
 The job is a JSON object on standard input: the folder of X.npy and y.npy, the task, the method, k and the seeds. `fit`
-measures seconds, peak memory and scores of a method, `predict` times rpf's labelling of new rows, `best` scores every
-candidate of rpf's choice against the labels. The worker prints one line of JSON when the data are loaded and one for
-each seed, with the result or the reason for a failure.
+measures seconds, processor seconds, peak memory and scores of a method, `predict` times rpf's labelling of new rows,
+`best` scores every candidate of rpf's choice against the labels. The worker prints one line of JSON when the data are
+loaded and one for each seed, with the result or the reason for a failure.
 """
 
 from __future__ import annotations
@@ -37,6 +37,12 @@ def memory(field: str) -> int:
     return int(line.split()[1]) * 1024
 
 
+def cpu() -> float:
+    """Return the processor seconds of this process and its children so far."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(of.ru_utime + of.ru_stime for of in used)
+
+
 def scores(labels: Any, truth: Any) -> dict[str, float]:
     """Return ARI, NMI and rho_c (in percent), computed by scikit-learn and scipy, independently of rpf."""
     from scipy.optimize import linear_sum_assignment
@@ -67,17 +73,19 @@ def fit(job: dict[str, Any], X: Any, y: Any, seed: int) -> None:
         method(X[:WARM_UP_ROWS], job["k"], seed)
     # Reset the peak, so that loading the data does not count.
     Path("/proc/self/clear_refs").write_text("5")
-    base, took = memory("VmRSS"), []
+    base, took, worked = memory("VmRSS"), [], []
     for _ in range(3 if job.get("repeat") else 1):
-        clock = time.perf_counter()
+        clock, before = time.perf_counter(), cpu()
         labels = np.asarray(method(X, job["k"], seed))
         took.append(time.perf_counter() - clock)
+        worked.append(cpu() - before)
         if took[-1] > QUICK:
             break
     # A method may start a process of its own (R). The memory it inherits from this one is smaller than its peak.
     peak = max(memory("VmHWM"), resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)
     found = scores(labels, y) | without_noise(labels, y) | {"clusters": len(np.unique(labels[labels >= 0]))}
-    say(seed=seed, seconds=statistics.median(took), runs=len(took), peak=peak, above=peak - base, **found)
+    found |= {"seconds": statistics.median(took), "cpu_seconds": statistics.median(worked), "runs": len(took)}
+    say(seed=seed, peak=peak, above=peak - base, **found)
 
 
 def predict(job: dict[str, Any], X: Any, y: Any, seed: int) -> None:
