@@ -90,6 +90,14 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, ClusterParams): 
           differ by less than a millionth of the spread of every feature count as equal.
         - "keep": Algorithm 1 of the paper as printed. ``min_samples_split`` or more equal samples are a leaf of their
           own in every tree, so nothing connects them with other samples.
+    categorical_features : "auto", list of str or int, bool mask or None, default=None
+        Columns that hold categories: names, numbers from 0, or a mask. "auto", or "from_dtype", takes the columns of a
+        pandas, Polars or PyArrow table whose type is text or categorical. Each counts like one numeric column of unit
+        spread, whatever the number of its levels. A level that was not fitted is a missing value with
+        missing="native" and otherwise the mean of the fitted samples.
+    missing : {"error", "mean", "native"}, default="error"
+        Missing values, NaN, None or NA: an error, the mean of the column, or left to the trees, which route a sample
+        by its other columns.
     method : {"auto", "kway", "ncut", "leiden"}, default="auto"
         How to assign labels: "kway" runs k-means on all eigenvectors, "ncut" bipartitions recursively as in the paper,
         "leiden" finds communities of the affinity graph without eigenvectors. "leiden" requires affinity="top-k",
@@ -196,6 +204,8 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, ClusterParams): 
         n_components: int | Literal["auto"] | None = "auto",
         metric: Literal["auto", "euclidean", "cosine"] = "auto",
         duplicates: Literal["weigh", "keep"] = "weigh",
+        categorical_features: Any = None,
+        missing: Literal["error", "mean", "native"] = "error",
         method: Literal["auto", "kway", "ncut", "leiden"] = "auto",
         quality: Literal["modularity", "cpm"] = "modularity",
         resolution: float | None = None,
@@ -223,6 +233,8 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, ClusterParams): 
         self.n_components = n_components
         self.metric = metric
         self.duplicates = duplicates
+        self.categorical_features = categorical_features
+        self.missing = missing
         self.method = method
         self.quality = quality
         self.resolution = resolution
@@ -282,8 +294,8 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, ClusterParams): 
         ----------
         **params
             The parameters to change; all others keep their values. The parameters of the forest (``n_estimators``,
-            ``split``, ``direction``, ``n_candidates``, ``n_components``, ``metric``, ``duplicates``, ``random_state``)
-            cannot change, ``min_samples_split`` cannot be below its value in the forest, and ``n_clusters`` must be a
+            ``split``, ``direction``, ``n_candidates``, ``n_components``, ``metric``, ``duplicates``,
+            ``categorical_features``, ``missing``, ``random_state``) cannot change, ``min_samples_split`` cannot be below its value in the forest, and ``n_clusters`` must be a
             number.
 
         Returns
@@ -312,6 +324,8 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, ClusterParams): 
             "n_components",
             "metric",
             "duplicates",
+            "categorical_features",
+            "missing",
             "random_state",
         }
         if fixed := sorted(fixed_names & set(params)):
@@ -326,7 +340,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, ClusterParams): 
         runtime = resolve_threads(other.n_jobs), other._limit(), make_progress(other.verbose)
         other._cluster = self._cluster.recut(native_params, *runtime)
         other._affinity_matrix = None
-        for name in ("n_features_in_", "feature_names_in_"):
+        for name in ("n_features_in_", "feature_names_in_", "_preparation"):
             if hasattr(self, name):
                 setattr(other, name, getattr(self, name))
         return other._set_fitted(other._cluster, self._dtype)
@@ -412,8 +426,8 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, ClusterParams): 
         """
         cluster = self._require_forest()
         X = check_data(self, X, reset=False)
-        labels = cluster.predict(as_native(X), make_progress(self.verbose))
-        if far := cluster.far_rows(as_native(X)):
+        labels = cluster.predict(as_native(X, self), make_progress(self.verbose))
+        if far := cluster.far_rows(as_native(X, self)):
             samples = "sample lies" if len(far) == 1 else "samples lie"
             warn_caller(
                 f"{len(far)} {samples} far outside the training samples (the first is {far[0]}), "
@@ -483,10 +497,12 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, ClusterParams): 
         """
         cluster = self._require_forest()
         X = check_data(self, X, reset=False)
-        return cluster.transform(as_native(X), make_progress(self.verbose)).astype(X.dtype, copy=False)
+        return cluster.transform(as_native(X, self), make_progress(self.verbose)).astype(X.dtype, copy=False)
 
     def __sklearn_tags__(self) -> Any:
         """Declare pairwise input for affinity="precomputed"."""
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.affinity == "precomputed"
+        tags.input_tags.allow_nan = self.missing in ("mean", "native")
+        tags.input_tags.categorical = self.categorical_features is not None
         return tags

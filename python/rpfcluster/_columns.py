@@ -1,15 +1,76 @@
-"""Columns of a data frame that hold no numbers, for error messages that name them."""
+"""Columns of a data frame by type: numbers, categories, text and dates."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 # Parts of the names of types, of pandas, Polars and PyArrow. Levels of categories are part of the name of their type.
 _CATEGORIES = ("category", "categorical", "enum", "dictionary")
 _DATES = ("date", "time", "duration", "period")
 _NUMBERS = ("int", "float", "double", "bool", "decimal", "null")
+
+
+class Column(NamedTuple):
+    """A column of a data frame or an array."""
+
+    name: str
+    dtype: Any
+    values: Callable[[], Iterable[Any]]
+
+
+def columns_of(X: Any) -> list[Column]:
+    """Return the columns of a data frame or of a two-dimensional array; nothing for other data."""
+    found = _columns(X)
+    if not found and isinstance(X, np.ndarray) and X.ndim == 2:
+        found = [(str(at), X.dtype, partial(X.__getitem__, (slice(None), at))) for at in range(X.shape[1])]
+    return [Column(*column) for column in found]
+
+
+def column_names_of(columns: list[Column], names: list[str] | None) -> list[str]:
+    """Return the columns as messages name them: by name, or by number from 0."""
+    return [column.name for column in columns] if names is None else [f'"{name}"' for name in names]
+
+
+def categorical_columns(X: Any, wanted: Any, names: list[str] | None) -> list[int]:
+    """Return the places of the categorical columns that ``categorical_features`` names, ascending."""
+    if wanted is None:
+        return []
+    columns = columns_of(X)
+    if isinstance(wanted, str):
+        if wanted not in ("auto", "from_dtype"):
+            raise ValueError(
+                f"categorical_features is {wanted!r}, but must be 'auto', 'from_dtype', None or a list of columns"
+            )
+        return [at for at, column in enumerate(columns) if _is_categorical(column)]
+    wanted = np.asarray(wanted)
+    if wanted.dtype == bool:
+        if wanted.shape != (len(columns),):
+            raise ValueError(f"categorical_features is a mask of shape {wanted.shape}, but X has {len(columns)} columns")
+        return [int(at) for at in np.flatnonzero(wanted)]
+    places = set()
+    for column in wanted.tolist():
+        if isinstance(column, str):
+            if names is None or column not in names:
+                raise ValueError(f"categorical_features names {column!r}, but X has no column of that name")
+            places.add(names.index(column))
+        elif isinstance(column, int) and 0 <= column < len(columns):
+            places.add(column)
+        else:
+            raise ValueError(
+                f"categorical_features holds {column!r}, but must hold names or numbers from 0 to {len(columns) - 1}"
+            )
+    return sorted(places)
+
+
+def _is_categorical(column: Column) -> bool:
+    """Return whether the type is that of categories or text; columns of objects are text where some value is."""
+    if str(column.dtype).lower().startswith(_CATEGORIES):
+        return True
+    return not _is_number(column.dtype) and _is_text(column.values())
 
 
 def refuse_dates(X: Any) -> None:
@@ -33,7 +94,8 @@ def sentence(found: list[tuple[str, str]]) -> str:
     """Return the error message for these columns."""
     columns = ", ".join(f'"{name}" ({content})' for name, content in found)
     noun, verb, them = ("column", "holds", "it") if len(found) == 1 else ("columns", "hold", "them")
-    return f"{noun} {columns} {verb} no numbers; leave {them} out, or encode {them} as numbers"
+    use = "" if any(content == "dates" for _, content in found) else ', or use categorical_features="auto"'
+    return f"{noun} {columns} {verb} no numbers; leave {them} out, or encode {them} as numbers{use}"
 
 
 def _is_date(dtype: Any) -> bool:

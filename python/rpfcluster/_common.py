@@ -25,18 +25,23 @@ from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import validate_data
 
 from ._columns import not_numbers, refuse_dates, sentence
+from ._preparation import FLOATS, MISSING, prepared
 
 if TYPE_CHECKING:
     from ._rpfcluster import Table
 
 Array: TypeAlias = NDArray[Any]
 
-FLOATS = (np.float64, np.float32)
-
 
 def check_data(estimator: BaseEstimator, X: Any, *, reset: bool, min_samples: int = 1) -> Any:
     """Validate X and return it as a C-contiguous array or a CSR matrix, float32 or float64."""
     refuse_dates(X)
+    if reset:
+        estimator.__dict__.pop("_preparation", None)
+        check_choice(getattr(estimator, "missing", "error"), "missing", MISSING)
+    asked = getattr(estimator, "categorical_features", None) is not None or getattr(estimator, "missing", "error") != "error"
+    if asked if reset else hasattr(estimator, "_preparation"):
+        return prepared(estimator, X, reset=reset, min_samples=min_samples)
     frame = X
     try:
         X = validate_data(
@@ -55,25 +60,14 @@ def check_data(estimator: BaseEstimator, X: Any, *, reset: bool, min_samples: in
     if is_sparse(X) and not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
-    if reset:
-        estimator.__dict__.pop("_scaling", None)
-    elif hasattr(estimator, "_scaling"):
-        X = _scaled(X, *estimator._scaling)
     return X
 
 
-def _scaled(X: Any, center: Array, scale: Array) -> Array:
-    """Standardise as the command does for a model it wrote, with the same operations in the same order."""
-    if is_sparse(X):
-        raise ValueError("the model standardises its input, which needs a dense array, but X is sparse")
-    scaled: Array = ((X.astype(np.float64) - center) / scale).astype(X.dtype)
-    return scaled
-
-
 def column_names(estimator: Any, prefix: str = "") -> list[str]:
-    """Return the names of the features, or their numbers, counted from 0, after ``prefix``."""
-    names = getattr(estimator, "feature_names_in_", None)
-    return [f"{prefix}{j}" for j in range(estimator.n_features_in_)] if names is None else [str(name) for name in names]
+    """Return the names of the columns of the forest, or their numbers, counted from 0, after ``prefix``."""
+    found = getattr(estimator, "feature_names_in_", None)
+    names = [f"{prefix}{j}" for j in range(estimator.n_features_in_)] if found is None else [str(n) for n in found]
+    return estimator._preparation.table_columns(names) if hasattr(estimator, "_preparation") else names
 
 
 def warn_caller(sentence: str) -> None:
@@ -89,12 +83,16 @@ def is_sparse(X: Any) -> bool:
     return bool(sparse.issparse(X))
 
 
-def as_native(X: Any) -> Table:
-    """Return validated data in the form of the native module: an array or the parts of a CSR matrix."""
+def as_native(X: Any, estimator: Any = None) -> Table:
+    """Return validated data in the form of the native module.
+
+    It is an array, the parts of a CSR matrix, or an array with the column means of an estimator that allows gaps.
+    """
     if is_sparse(X):
         return (X.indptr, X.indices, X.data, X.shape[1])
-    table: Table = np.require(X, requirements=["C", "A"])
-    return table
+    table: NDArray[Any] = np.require(X, requirements=["C", "A"])
+    means = getattr(getattr(estimator, "_preparation", None), "means", None)
+    return (table, means) if means else table
 
 
 def resolve_seed(random_state: Any) -> int:

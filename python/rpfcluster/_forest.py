@@ -31,7 +31,7 @@ class ForestBase(TransformerMixin, BaseEstimator):  # type: ignore[misc, unused-
     def _grow(self, X: Any, *, min_samples: int = 1) -> Any:
         X = check_data(self, X, reset=True, min_samples=min_samples)
         self._forest = _rpfcluster.Forest.grow(
-            as_native(X),
+            as_native(X, self),
             forest_params(self, resolve_seed(self.random_state)),
             resolve_threads(self.n_jobs),
             make_progress(self.verbose),
@@ -45,7 +45,7 @@ class ForestBase(TransformerMixin, BaseEstimator):  # type: ignore[misc, unused-
     def _features(self, X: Any, dtype: Any) -> sparse.csr_matrix:
         """Return Z, the indicator matrix of the leaf of each row in each tree."""
         check_is_fitted(self)
-        columns = self._forest.features(as_native(X), *self._runtime())
+        columns = self._forest.features(as_native(X, self), *self._runtime())
         trees = len(self._forest.offsets) - 1
         n = X.shape[0]
         starts = np.arange(0, n * trees + 1, trees, dtype=columns.dtype)
@@ -61,6 +61,8 @@ class ForestBase(TransformerMixin, BaseEstimator):  # type: ignore[misc, unused-
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.input_tags.allow_nan = getattr(self, "missing", "error") in ("mean", "native")
+        tags.input_tags.categorical = getattr(self, "categorical_features", None) is not None
         return tags
 
 
@@ -87,6 +89,14 @@ class RPForest(ForestBase):  # type: ignore[misc, unused-ignore]
         Number of directions drawn for each node. The one with the widest range of projections is used.
     sparse_output : bool, default=True
         Whether `transform` returns a CSR matrix or a dense array.
+    categorical_features : "auto", list of str or int, bool mask or None, default=None
+        Columns that hold categories: names, numbers from 0, or a mask. "auto", or "from_dtype", takes the columns of a
+        pandas, Polars or PyArrow table whose type is text or categorical. Each counts like one numeric column of unit
+        spread, whatever the number of its levels. A level that was not fitted is a missing value with
+        missing="native" and otherwise the mean of the fitted samples.
+    missing : {"error", "mean", "native"}, default="error"
+        Missing values, NaN, None or NA: an error, the mean of the column, or left to the trees, which route a sample
+        by its other columns.
     random_state : int, RandomState instance, Generator or None, default=None
         Controls the randomness of the forest. An integer is the seed of the command and the Rust library, which give
         the same forest for the same seed.
@@ -137,6 +147,8 @@ class RPForest(ForestBase):  # type: ignore[misc, unused-ignore]
         direction: str = "gaussian",
         n_candidates: int = 1,
         sparse_output: bool = True,
+        categorical_features: Any = None,
+        missing: str = "error",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -147,6 +159,8 @@ class RPForest(ForestBase):  # type: ignore[misc, unused-ignore]
         self.direction = direction
         self.n_candidates = n_candidates
         self.sparse_output = sparse_output
+        self.categorical_features = categorical_features
+        self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -194,7 +208,7 @@ class RPForest(ForestBase):  # type: ignore[misc, unused-ignore]
         """
         check_is_fitted(self)
         X = check_data(self, X, reset=False)
-        return self._forest.apply(as_native(X), *self._runtime())
+        return self._forest.apply(as_native(X, self), *self._runtime())
 
     def transform(self, X: Any) -> Any:
         """Return the feature map of the kernel.
@@ -266,7 +280,7 @@ class RPForest(ForestBase):  # type: ignore[misc, unused-ignore]
         check_is_fitted(self)
         if X is not None:
             X = check_data(self, X, reset=False)
-        distances, indices = co_leaf_neighbors(self._forest, X, n_neighbors, *self._runtime())
+        distances, indices = co_leaf_neighbors(self._forest, X, n_neighbors, *self._runtime(), self)
         return (distances, indices) if return_distance else indices
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
@@ -290,7 +304,7 @@ class RPForest(ForestBase):  # type: ignore[misc, unused-ignore]
 
 
 def co_leaf_neighbors(
-    forest: _rpfcluster.Forest, X: Any, n_neighbors: Any, threads: int, progress: Any
+    forest: _rpfcluster.Forest, X: Any, n_neighbors: Any, threads: int, progress: Any, estimator: Any = None
 ) -> tuple[Array, Array]:
     """Return distances (one minus the similarity) and indices of exactly ``n_neighbors`` training samples.
 
@@ -301,7 +315,7 @@ def co_leaf_neighbors(
     most = forest.shape[0] - (X is None)
     if wanted > most:
         raise ValueError(f"Expected n_neighbors <= n_samples_fit, but n_neighbors = {wanted}, n_samples_fit = {most}")
-    indices, similarity = forest.neighbors(wanted, None if X is None else as_native(X), threads, progress)
+    indices, similarity = forest.neighbors(wanted, None if X is None else as_native(X, estimator), threads, progress)
     for row in np.flatnonzero(indices[:, -1] < 0):
         found = indices[row][indices[row] >= 0]
         taken = set(found.tolist()) | ({int(row)} if X is None else set())

@@ -14,6 +14,7 @@ from . import _rpfcluster
 from ._cluster import RPFCluster
 from ._common import resolve_output, resolve_threads
 from ._forest import RPForest
+from ._preparation import Preparation
 
 
 def save(estimator: RPFCluster | RPForest, path: str | os.PathLike[str]) -> None:
@@ -63,7 +64,7 @@ def save(estimator: RPFCluster | RPForest, path: str | os.PathLike[str]) -> None
 def _meta(estimator: Any) -> dict[str, Any]:
     """Return the description of the columns that the command expects."""
     width = estimator.n_features_in_
-    center, scale = getattr(estimator, "_scaling", (np.zeros(width), np.ones(width)))
+    preparation: Preparation | None = getattr(estimator, "_preparation", None)
     names = getattr(estimator, "feature_names_in_", None)
     return {
         "written_by": f"rpfcluster (Python) {_rpfcluster.__version__}",
@@ -74,8 +75,9 @@ def _meta(estimator: Any) -> dict[str, Any]:
             "named": names is not None,
             "missing": "error",
             "fill": [],
-            "center": center.tolist(),
-            "scale": scale.tolist(),
+            "center": [0.0] * width,
+            "scale": [1.0] * width,
+            **({} if preparation is None else preparation.meta()),
         },
         "rows": None,
     }
@@ -107,8 +109,8 @@ def load(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> RPFClust
 
     Notes
     -----
-    If the command standardised the columns of the training data, the loaded estimator standardises new samples in the
-    same way.
+    Categories, missing values and, if the command standardised columns, the scaling of new samples are treated as in the
+    training data.
     """
     # Raises the OSError of Python, with its errno, if the file cannot be read.
     with Path(path).open("rb"):
@@ -170,10 +172,13 @@ _OPEN = ("affinity", "beta1", "beta2", "power", "method")
 
 
 def _set_preparation(estimator: Any, preparation: dict[str, Any]) -> None:
-    if preparation.get("categories"):
-        raise ValueError("the model has categorical columns, which only the command reads; use `rpf predict`")
-    center, scale = np.asarray(preparation["center"]), np.asarray(preparation["scale"])
-    if center.any() or (scale != 1.0).any():
-        estimator._scaling = (center, scale)
+    estimator.n_features_in_ = len(preparation["columns"])
+    if (found := Preparation.from_meta(preparation)) is not None:
+        estimator._preparation = found
+        columns = preparation["columns"] if preparation["named"] else range(len(preparation["columns"]))
+        places = [category.column for category in found.categories]
+        estimator.set_params(
+            missing=found.missing, categorical_features=[columns[place] for place in places] if places else None
+        )
     if preparation["named"]:
         estimator.feature_names_in_ = np.asarray(preparation["columns"], dtype=object)

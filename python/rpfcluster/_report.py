@@ -53,9 +53,9 @@ def make_report(estimator: Any, cluster: _rpfcluster.Cluster, X: Any, y: Any) ->
     table = None
     if X is not None:
         X = check_data(estimator, X, reset=False)
-        if hasattr(estimator, "_scaling"):
-            about["units"] = [np.asarray(part, dtype=float).tolist() for part in estimator._scaling]
-        table = as_native(X)
+        if hasattr(estimator, "_preparation"):
+            about["units"] = estimator._preparation.units(estimator.n_features_in_)
+        table = as_native(X, estimator)
     if y is not None:
         names, codes = np.unique(np.asarray(y).astype(str), return_inverse=True)
         about["classes"] = [codes.ravel().tolist(), names.tolist()]

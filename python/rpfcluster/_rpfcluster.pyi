@@ -15,8 +15,11 @@ Indices: TypeAlias = NDArray[np.int32] | NDArray[np.int64]
 Csr: TypeAlias = tuple[Indices, Indices, Floats]
 Dense: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 Sparse: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]
-Table: TypeAlias = Dense | Sparse
+Gaps: TypeAlias = tuple[NDArray[Any], list[float]]
+Table: TypeAlias = Dense | Sparse | Gaps
 Progress: TypeAlias = Callable[[str, str, int], object]
+
+def column_means(table: NDArray[Any]) -> list[float]: ...
 
 class RerankCounts(TypedDict):
     k: int

@@ -67,7 +67,7 @@ class SpectralBase(TransformerMixin, BaseEstimator):  # type: ignore[misc, unuse
     def _fit_cluster(self, X: Any, k: int, embedding: bool = False, **more: Any) -> None:
         params = json.dumps({**self._params(k), **more})
         runtime = resolve_threads(self.n_jobs), self._limit(), make_progress(self.verbose)
-        self._cluster = _rpfcluster.Cluster.fit(as_native(X), params, *runtime, embedding)
+        self._cluster = _rpfcluster.Cluster.fit(as_native(X, self), params, *runtime, embedding)
         self._affinity_matrix: Any = None
 
     def _limit(self) -> int | None:

@@ -36,6 +36,7 @@ from rpfcluster import (
     plot,
     save,
 )
+from rpfcluster._preparation import Preparation
 from rpfcluster.datasets import (
     CATALOG,
     SHAPES,
@@ -115,13 +116,13 @@ def test_model_file_keeps_feature_names_and_scales(tmp_path):
     frame = pd.DataFrame(X, columns=list("abcd"))
     path = tmp_path / "model.rpf"
     model = RPFCluster(3, n_estimators=20, random_state=0).fit(frame)
-    model._scaling = (X.mean(axis=0), X.std(axis=0))
+    model._preparation = Preparation("error", center=X.mean(axis=0), scale=X.std(axis=0))
     save(model, path)
     again = load(path)
     assert again.feature_names_in_.tolist() == list("abcd")
     raw = frame * X.std(axis=0) + X.mean(axis=0)
     assert (again.predict(raw) == model.labels_).mean() > 0.99
-    assert not hasattr(again.fit(frame), "_scaling")
+    assert not hasattr(again.fit(frame), "_preparation")
 
 
 def test_damaged_and_missing_model_files_are_refused(tmp_path):

@@ -11,12 +11,20 @@ use crate::session::Session;
 /// Evaluates `$body` with the points of a table in their own precision.
 macro_rules! with_points {
     ($table:expr, |$points:ident| $body:expr) => {
-        match &$table.values {
-            Values::F32(values) => {
+        match (&$table.values, &$table.means) {
+            (Values::F32(values), Some(Values::F32(means))) => {
+                let $points = &with_gaps($table, values, means)?;
+                $body
+            }
+            (Values::F64(values), Some(Values::F64(means))) => {
+                let $points = &with_gaps($table, values, means)?;
+                $body
+            }
+            (Values::F32(values), _) => {
                 let $points = &points($table, values)?;
                 $body
             }
-            Values::F64(values) => {
+            (Values::F64(values), _) => {
                 let $points = &points($table, values)?;
                 $body
             }
@@ -26,6 +34,10 @@ macro_rules! with_points {
 
 fn points<'a, R: Real>(table: &Table, values: &'a [R]) -> Result<Points<'a, R>> {
     Points::new(values, table.n, table.d()).map_err(|e| Failure::of_file(&table.source, e))
+}
+
+fn with_gaps<'a, R: Real>(table: &Table, values: &'a [R], means: &'a [R]) -> Result<Points<'a, R>> {
+    Points::with_gaps(values, table.n, table.d(), means).map_err(|e| Failure::of_file(&table.source, e))
 }
 
 /// Grows a forest on the rows of a table.
@@ -113,9 +125,9 @@ pub fn estimated_pairs(forest: &Forest, leaves: &LeafMatrix, table: &Table, min:
     const SAMPLE: usize = 64;
     let (n, d) = (table.n, table.d());
     let m = n.min(SAMPLE);
-    let cells = (0..m).flat_map(|i| (0..d).map(move |j| i * n / m * d + j));
-    // Routed in the precision of the forest, to which doubles convert back exactly.
-    let values: Vec<f64> = cells.map(|at| table.values.get(at)).collect();
+    let cells = (0..m).flat_map(|i| (0..d).map(move |j| (i * n / m, j)));
+    // Routed in the precision of the forest, to which doubles convert back exactly. An estimate may fill gaps.
+    let values: Vec<f64> = cells.map(|(row, column)| table.value(row, column)).collect();
     let codes = forest.route(&Points::new(&values, m, d)?)?;
     let kept = leaves.sparse_of(&codes, min, &Silent)?;
     Ok((kept.pairs() as u64 * n as u64).div_ceil(m as u64))

@@ -3,7 +3,8 @@
 //! A random direction then has a coefficient of its own for every level. Indicators are divided by the square root of
 //! the sum of their variances, so that a categorical column counts like a numeric one of unit spread, whatever the number of its
 //! levels. Levels are ordered by name: neither the order of the rows nor that of the levels in a file changes a bit. A
-//! level that was not fitted, and a missing value under mean imputation, is the mean of the fitted rows.
+//! level that was not fitted, and a missing value under mean imputation, is the mean of the fitted rows; where missing values
+//! are native both are gaps, for which trees use the means of their nodes.
 
 use std::collections::BTreeMap;
 
@@ -92,13 +93,14 @@ impl Category {
         Ok(Category { column, levels: counts.into_keys().map(String::from).collect(), shares, spread })
     }
 
-    /// Writes the scaled indicators of a level.
-    fn write(&self, level: Option<&str>, out: &mut [f64]) {
+    /// Writes the scaled indicators of a level; gaps where it is unknown and gaps are native.
+    fn write(&self, level: Option<&str>, native: bool, out: &mut [f64]) {
         match level.and_then(|name| self.levels.binary_search_by(|known| known.as_str().cmp(name)).ok()) {
             Some(at) => {
                 out.fill(0.0);
                 out[at] = 1.0 / self.spread;
             }
+            None if native => out.fill(f64::NAN),
             None => out.iter_mut().zip(&self.shares).for_each(|(to, share)| *to = share / self.spread),
         }
     }
@@ -117,7 +119,13 @@ impl Category {
 
 /// The features of a table with categories: `numbers` are the prepared numeric ones, row by row, and `levels` those of the
 /// categorical ones, both in the order of the features.
-pub(crate) fn expanded(numbers: &Values, n: usize, d: usize, categories: &[(&Category, Levels)]) -> Values {
+pub(crate) fn expanded(
+    numbers: &Values,
+    n: usize,
+    d: usize,
+    categories: &[(&Category, Levels)],
+    native: bool,
+) -> Values {
     let numeric = d - categories.len();
     let width = numeric + categories.iter().map(|(category, _)| category.levels.len()).sum::<usize>();
     let mut all = Vec::with_capacity(n * width);
@@ -128,7 +136,7 @@ pub(crate) fn expanded(numbers: &Values, n: usize, d: usize, categories: &[(&Cat
             match rest.next_if(|(category, _)| category.column == column) {
                 Some((category, levels)) => {
                     indicators.resize(category.levels.len(), 0.0);
-                    category.write(levels.name(row), &mut indicators);
+                    category.write(levels.name(row), native, &mut indicators);
                     all.extend_from_slice(&indicators);
                 }
                 None => {
@@ -142,6 +150,11 @@ pub(crate) fn expanded(numbers: &Values, n: usize, d: usize, categories: &[(&Cat
         Values::F32(_) => Values::F32(all.into_iter().map(|x| x as f32).collect()),
         Values::F64(_) => Values::F64(all),
     }
+}
+
+/// Number of columns of the expanded table of `d` features.
+pub(crate) fn table_width(d: usize, categories: &[Category]) -> usize {
+    d - categories.len() + categories.iter().map(|category| category.levels.len()).sum::<usize>()
 }
 
 /// One entry for each column of the expanded table: `numeric` of a feature, or `level` of a category and a level.

@@ -1,10 +1,10 @@
-//! From a [`Frame`] to a [`Table`]: selects columns, refuses, drops or fills missing cells (mean imputation), turns
+//! From a [`Frame`] to a [`Table`]: selects columns, refuses, drops, fills (mean imputation) or keeps missing cells, turns
 //! categories into indicators and standardises columns (z-scores). Text in a feature and infinite numbers are errors. The
 //! fitted [`Preparation`] applies exactly the same steps to new rows.
 
 use serde::{Deserialize, Serialize};
 
-use crate::categories::{Category, Levels, expanded, per_column};
+use crate::categories::{Category, Levels, expanded, per_column, table_width};
 use crate::column_match::{Matched, Selection, match_columns};
 use crate::column_ref::{ColumnRef, resolve_all};
 use crate::error::{DataError, Result, excerpt, format};
@@ -36,6 +36,8 @@ pub enum Missing {
     Drop,
     /// Replace by the mean of the column.
     Mean,
+    /// Leave it to the trees, which route the row by its other columns.
+    Native,
 }
 
 /// How a table of features is made from a frame.
@@ -81,6 +83,9 @@ pub struct Preparation {
     /// Names of the label and of other columns of the file that are not features; empty unless `named`.
     #[serde(default)]
     pub left_out: Vec<String>,
+    /// The mean of each column of the prepared table; empty unless `missing` is `Native`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub means: Vec<f64>,
     /// The categorical features, in the order of the columns. Their centre is 0 and their scale 1.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub categories: Vec<Category>,
@@ -130,7 +135,11 @@ impl Prepare {
         let fitted =
             places.iter().zip(&taken.levels).map(|(&j, levels)| Category::fit(&frame, chosen[j], j, levels));
         let categories = fitted.collect::<Result<Vec<Category>>>()?;
-        taken.expand(&frame.source, d, &categories)?;
+        taken.expand(&frame.source, d, &categories, self.missing)?;
+        let means = match self.missing {
+            Missing::Native => taken.values.means(&frame.source, table_width(d, &categories))?,
+            _ => Vec::new(),
+        };
         let mut left_out = if frame.has_header { frame.names.clone() } else { Vec::new() };
         let mut is_feature = vec![false; frame.width()];
         chosen.iter().for_each(|c| is_feature[*c] = true);
@@ -146,9 +155,10 @@ impl Prepare {
             fill: taken.fill.clone(),
             center,
             scale,
+            means,
             categories,
         };
-        Ok((taken.table(&frame, preparation.table_columns()), preparation))
+        Ok((taken.table(&frame, &preparation), preparation))
     }
 }
 
@@ -167,8 +177,8 @@ impl Preparation {
             kept.map(|(_, value)| *value).collect()
         };
         standardize(&mut taken.values, &numeric(&self.center), &numeric(&self.scale));
-        taken.expand(&frame.source, features.len(), &self.categories)?;
-        Ok((taken.table(&frame, self.table_columns()), unknown))
+        taken.expand(&frame.source, features.len(), &self.categories, self.missing)?;
+        Ok((taken.table(&frame, self), unknown))
     }
 
     /// The columns of a prepared table: a categorical column has one for each level, such as `color=red`.
@@ -192,11 +202,17 @@ impl Preparation {
         let d = self.columns.len();
         let ascending = self.categories.windows(2).all(|pair| pair[0].column < pair[1].column);
         let places = self.categories.iter().all(|category| category.column < d && category.is_valid());
-        d > 0 && [self.positions.len(), self.center.len(), self.scale.len()] == [d; 3] && ascending && places
+        let native = (self.missing == Missing::Native).then(|| self.table_columns().len());
+        d > 0
+            && [self.positions.len(), self.center.len(), self.scale.len()] == [d; 3]
+            && ascending
+            && places
+            && self.means.len() == native.unwrap_or(0)
+            && self.means.iter().all(|mean| mean.is_finite())
     }
 }
 
-/// The chosen columns without missing cells.
+/// The chosen columns; missing cells are left only where they are native.
 struct Taken {
     n: usize,
     values: Values,
@@ -209,22 +225,24 @@ struct Taken {
 
 impl Taken {
     /// Adds the indicators of the categories to the numbers.
-    fn expand(&mut self, source: &str, d: usize, categories: &[Category]) -> Result<()> {
+    fn expand(&mut self, source: &str, d: usize, categories: &[Category], missing: Missing) -> Result<()> {
         if !categories.is_empty() {
             let levels: usize = categories.iter().map(|category| category.levels.len()).sum();
             // The numbers twice: as they are made, and in the precision of the table.
             check_reading(source, 16 * self.n as u64 * (d + levels) as u64, None)?;
             let levels = std::mem::take(&mut self.levels);
             let categories: Vec<_> = categories.iter().zip(levels).collect();
-            self.values = expanded(&self.values, self.n, d, &categories);
+            self.values = expanded(&self.values, self.n, d, &categories, missing == Missing::Native);
         }
         Ok(())
     }
 
-    fn table(self, frame: &Frame, columns: Vec<String>) -> Table {
+    fn table(self, frame: &Frame, preparation: &Preparation) -> Table {
+        let means = (preparation.missing == Missing::Native).then(|| preparation.means.clone());
         Table {
             source: frame.source.clone(),
-            columns,
+            columns: preparation.table_columns(),
+            means: means.map(|means| self.values.in_same_precision(means)),
             has_header: frame.has_header,
             n: self.n,
             values: self.values,
@@ -297,6 +315,16 @@ fn take(
             }
             Missing::Drop => keep[row] = false,
             Missing::Mean => holes.push(i),
+            Missing::Native => {}
+        }
+    }
+    if missing == Missing::Native && fitted.is_none() {
+        let has_value = |j: &usize| (0..n).any(|row| !values.get(row * d + j).is_nan());
+        if let Some(j) = (0..d).find(|j| !has_value(j)) {
+            let option = frame.column_option(chosen[j]);
+            return Err(
+                frame.column_error(chosen[j], format!("has no value; leave it out with --drop {option}"))
+            );
         }
     }
     let fill = match (missing, fitted) {
@@ -332,11 +360,10 @@ fn take(
 /// What to do about a missing value.
 fn missing_value(is_fitted: bool) -> &'static str {
     match is_fitted {
-        true => {
-            "the value is missing; leave out such rows, or fit the model with --missing drop or --missing mean"
-        }
+        true => "the value is missing; leave out such rows, or fit the model with --missing native",
         false => {
-            "the value is missing; drop such rows with --missing drop or use the column's mean with --missing mean"
+            "the value is missing; route such rows by their other columns with --missing native, drop them with --missing \
+             drop or use the column's mean with --missing mean"
         }
     }
 }
@@ -409,28 +436,29 @@ fn means_of_present(values: &Values, d: usize) -> Vec<f64> {
     sums.iter().zip(counts).map(|(s, c)| s / c as f64).collect()
 }
 
-/// Mean and population standard deviation of every column, in two passes (Chan, Golub and LeVeque, Am. Stat. 37, 1983).
-/// For a constant column they are exactly its value and zero, free of rounding errors.
+/// Mean and population standard deviation of the values that every column has, in two passes (Chan, Golub and LeVeque,
+/// Am. Stat. 37, 1983). For a constant column they are exactly its value and zero, free of rounding errors.
 pub(crate) fn moments(values: &Values, d: usize) -> (Vec<f64>, Vec<f64>) {
     let values = values.to_f64();
-    let n = (values.len() / d.max(1)) as f64;
-    let first = values.get(..d).unwrap_or_default();
+    let mut first: Vec<Option<f64>> = vec![None; d];
     let (mut means, mut squares, mut constant) = (vec![0.0; d], vec![0.0; d], vec![true; d]);
+    let mut counts = vec![0usize; d];
     for row in values.chunks_exact(d.max(1)) {
-        for j in 0..d {
+        for j in (0..d).filter(|j| !row[*j].is_nan()) {
             means[j] += row[j];
-            constant[j] &= row[j] == first[j];
+            counts[j] += 1;
+            constant[j] &= row[j] == *first[j].get_or_insert(row[j]);
         }
     }
-    means.iter_mut().for_each(|m| *m /= n);
+    means.iter_mut().zip(&counts).for_each(|(m, count)| *m /= *count as f64);
     for row in values.chunks_exact(d.max(1)) {
-        for j in 0..d {
+        for j in (0..d).filter(|j| !row[*j].is_nan()) {
             squares[j] += (row[j] - means[j]) * (row[j] - means[j]);
         }
     }
-    let mut sds: Vec<f64> = squares.iter().map(|s| (s / n).sqrt()).collect();
+    let mut sds: Vec<f64> = squares.iter().zip(counts).map(|(s, count)| (s / count as f64).sqrt()).collect();
     for j in (0..d).filter(|j| constant[*j]) {
-        means[j] = first[j];
+        means[j] = first[j].unwrap_or(0.0);
         sds[j] = 0.0;
     }
     (means, sds)

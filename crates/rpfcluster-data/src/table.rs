@@ -1,7 +1,10 @@
-//! A table ready for clustering: a row-major matrix of finite numbers, with an optional label for each row. [`Values`]
+//! A table ready for clustering: a row-major matrix of finite numbers, or with gaps where these are native, with an optional label for each row. [`Values`]
 //! holds the numbers in single or double precision, [`Labels`] the coded labels; [`ScaleHint`] names columns of very
 //! different scale.
 
+use rpfcluster::column_means;
+
+use crate::error::{Result, format};
 use crate::read::Dialect;
 
 /// The numbers of a table, row by row, in single precision where the file has no more.
@@ -56,6 +59,23 @@ impl Values {
         match self {
             Values::F32(v) => v.iter().map(|&x| f64::from(x)).collect::<Vec<f64>>().into(),
             Values::F64(v) => v.as_slice().into(),
+        }
+    }
+
+    /// The mean of each column of row-major values, gaps aside, in the precision of the values.
+    pub(crate) fn means(&self, source: &str, d: usize) -> Result<Vec<f64>> {
+        let means = match self {
+            Values::F32(v) => column_means(v, d).map(|means| means.into_iter().map(f64::from).collect()),
+            Values::F64(v) => column_means(v, d),
+        };
+        means.map_err(|error| format(source, error.to_string()))
+    }
+
+    /// Numbers in the precision of these values.
+    pub(crate) fn in_same_precision(&self, numbers: Vec<f64>) -> Values {
+        match self {
+            Values::F32(_) => Values::F32(numbers.into_iter().map(|x| x as f32).collect()),
+            Values::F64(_) => Values::F64(numbers),
         }
     }
 
@@ -152,7 +172,7 @@ impl Labels {
     }
 }
 
-/// A numeric matrix ready for clustering: every value finite.
+/// A numeric matrix ready for clustering: every value finite, or NaN where gaps are native.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     /// The name of the file, for messages.
@@ -165,6 +185,8 @@ pub struct Table {
     pub n: usize,
     /// n x d numbers, row by row.
     pub values: Values,
+    /// The mean of each column of the fitted table, in the precision of the values, where gaps are native.
+    pub means: Option<Values>,
     /// The label column, when there is one.
     pub labels: Option<Labels>,
     /// The 1-based row of the file for every row; `None` when all rows are kept.
@@ -177,6 +199,20 @@ impl Table {
     /// Number of features.
     pub fn d(&self) -> usize {
         self.columns.len()
+    }
+
+    /// The number in a row and column, the mean of the column for a gap.
+    pub fn value(&self, row: usize, column: usize) -> f64 {
+        let value = self.values.get(row * self.d() + column);
+        self.means.as_ref().filter(|_| value.is_nan()).map_or(value, |means| means.get(column))
+    }
+
+    /// All numbers in double precision, the mean of its column for every gap.
+    pub fn complete_values(&self) -> std::borrow::Cow<'_, [f64]> {
+        match self.means {
+            None => self.values.to_f64(),
+            Some(_) => (0..self.n * self.d()).map(|at| self.value(at / self.d(), at % self.d())).collect(),
+        }
     }
 
     /// The 1-based row of the file for row `i` of the table.

@@ -54,6 +54,8 @@ mod _rpfcluster {
     use super::spectral::spectral;
     #[pymodule_export]
     use super::sweep::{sweep, sweep_grid};
+    #[pymodule_export]
+    use super::table::means_of_columns;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -1,6 +1,7 @@
 //! Input tables from Python as the library's [`Points`], without copying values.
 //!
-//! Takes float32 and float64, either dense C-contiguous arrays or CSR matrices. A dense array is borrowed as it is. Of
+//! Takes float32 and float64, dense C-contiguous arrays, such arrays with gaps (NaN) and column means, or CSR matrices. A
+//! dense array is borrowed as it is. Of
 //! a CSR matrix the values are borrowed; row starts and column indices are copied, since scipy's index types are
 //! signed.
 
@@ -10,7 +11,25 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rpfcluster::{Points, Real};
 
-/// A table from Python: a two-dimensional array or the tuple (indptr, indices, data, n_features).
+/// Evaluates `$body` with `$view` bound to the [`TableView`] of the table, for either float type.
+macro_rules! with_view {
+    ($table:expr, $view:ident => $body:expr) => {
+        match $table {
+            $crate::table::InputTable::F32(table) => {
+                let $view = table.view()?;
+                $body
+            }
+            $crate::table::InputTable::F64(table) => {
+                let $view = table.view()?;
+                $body
+            }
+        }
+    };
+}
+pub(crate) use with_view;
+
+/// A table from Python: a two-dimensional array, the tuple (array, means) of one with gaps, or the tuple
+/// (indptr, indices, data, n_features).
 pub enum InputTable<'py> {
     /// float32.
     F32(TypedTable<'py, f32>),
@@ -22,6 +41,8 @@ pub enum InputTable<'py> {
 pub enum TypedTable<'py, R: Element> {
     /// A C-contiguous array.
     Dense(PyReadonlyArray2<'py, R>),
+    /// A C-contiguous array in which NaN is a gap, and the means of its columns.
+    Gaps(PyReadonlyArray2<'py, R>, Vec<R>),
     /// A CSR matrix.
     Sparse {
         /// Offset of the first value of each row.
@@ -47,6 +68,15 @@ pub enum TableView<'a, R> {
         /// Number of columns.
         d: usize,
     },
+    /// See [`TypedTable::Gaps`].
+    Gaps {
+        /// Row-major values.
+        values: &'a [R],
+        /// Number of rows.
+        n: usize,
+        /// The mean of each column.
+        means: &'a [R],
+    },
     /// See [`TypedTable::Sparse`].
     Sparse {
         /// Offset of the first value of each row.
@@ -65,7 +95,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for InputTable<'py> {
 
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
         if let Ok(parts) = object.cast::<PyTuple>() {
-            return sparse(&parts);
+            return if parts.len() == 2 { with_gaps(&parts) } else { sparse(&parts) };
         }
         if let Ok(array) = object.extract::<PyReadonlyArray2<'py, f32>>() {
             return Ok(InputTable::F32(TypedTable::Dense(array)));
@@ -75,6 +105,28 @@ impl<'a, 'py> FromPyObject<'a, 'py> for InputTable<'py> {
         }
         Err(PyTypeError::new_err("the data must be a two-dimensional float32 or float64 array"))
     }
+}
+
+fn with_gaps<'py>(parts: &Bound<'py, PyTuple>) -> PyResult<InputTable<'py>> {
+    let (array, means): (Bound<'py, PyAny>, Vec<f64>) = parts.extract()?;
+    if let Ok(array) = array.extract::<PyReadonlyArray2<'py, f32>>() {
+        let means = means.into_iter().map(|mean| mean as f32).collect();
+        return Ok(InputTable::F32(TypedTable::Gaps(array, means)));
+    }
+    Ok(InputTable::F64(TypedTable::Gaps(array.extract::<PyReadonlyArray2<'py, f64>>()?, means)))
+}
+
+/// The mean of each column of an array, without its gaps.
+#[pyfunction]
+#[pyo3(name = "column_means")]
+pub fn means_of_columns(table: InputTable<'_>) -> PyResult<Vec<f64>> {
+    with_view!(table, view => match view {
+        TableView::Dense { values, d, .. } => {
+            let means = rpfcluster::column_means(values, d).map_err(crate::errors::to_python)?;
+            Ok(means.into_iter().map(Real::to_f64).collect())
+        }
+        _ => Err(PyTypeError::new_err("the data must be a two-dimensional array")),
+    })
 }
 
 fn sparse<'py>(parts: &Bound<'py, PyTuple>) -> PyResult<InputTable<'py>> {
@@ -108,6 +160,9 @@ impl<R: Element + Real> TypedTable<'_, R> {
             TypedTable::Dense(array) => {
                 TableView::Dense { values: array.as_slice()?, n: array.shape()[0], d: array.shape()[1] }
             }
+            TypedTable::Gaps(array, means) => {
+                TableView::Gaps { values: array.as_slice()?, n: array.shape()[0], means }
+            }
             TypedTable::Sparse { starts, columns, values, d } => {
                 TableView::Sparse { starts, columns, values: values.as_slice()?, d: *d }
             }
@@ -120,26 +175,10 @@ impl<'a, R: Real> TableView<'a, R> {
     pub fn points(self) -> rpfcluster::Result<Points<'a, R>> {
         match self {
             TableView::Dense { values, n, d } => Points::new(values, n, d),
+            TableView::Gaps { values, n, means } => Points::with_gaps(values, n, means.len(), means),
             TableView::Sparse { starts, columns, values, d } => {
                 Points::sparse(starts, columns, values, starts.len().saturating_sub(1), d)
             }
         }
     }
 }
-
-/// Evaluates `$body` with `$view` bound to the [`TableView`] of the table, for either float type.
-macro_rules! with_view {
-    ($table:expr, $view:ident => $body:expr) => {
-        match $table {
-            $crate::table::InputTable::F32(table) => {
-                let $view = table.view()?;
-                $body
-            }
-            $crate::table::InputTable::F64(table) => {
-                let $view = table.view()?;
-                $body
-            }
-        }
-    };
-}
-pub(crate) use with_view;

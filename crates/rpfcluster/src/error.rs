@@ -32,6 +32,15 @@ pub enum Error {
         /// The value found.
         value: f64,
     },
+    /// A column without a value, which has no mean.
+    #[error("column {column} has no value; leave it out")]
+    NoValue {
+        /// Column, from 1.
+        column: usize,
+    },
+    /// Rows with gaps for a model that has no node means.
+    #[error("the data has missing values, but the model was fitted without `missing` native")]
+    Gaps,
     /// More rows than 32-bit row indices address.
     #[error("{n} rows exceed the limit of {limit}")]
     TooManyRows {

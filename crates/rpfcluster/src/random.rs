@@ -34,6 +34,8 @@ pub enum Purpose {
     Shapes = 7,
     /// Merges of the Leiden algorithm.
     Leiden = 8,
+    /// Side of a row whose values a direction has no weight on.
+    Gap = 9,
 }
 
 /// 2^64 divided by the golden ratio: the counter increment of SplitMix64.

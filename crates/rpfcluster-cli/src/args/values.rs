@@ -115,6 +115,8 @@ pub enum MissingArg {
     Drop,
     /// Replace by the mean of the column
     Mean,
+    /// Route the row by its other columns
+    Native,
 }
 
 impl From<MissingArg> for Missing {
@@ -123,6 +125,7 @@ impl From<MissingArg> for Missing {
             MissingArg::Error => Missing::Error,
             MissingArg::Drop => Missing::Drop,
             MissingArg::Mean => Missing::Mean,
+            MissingArg::Native => Missing::Native,
         }
     }
 }

@@ -34,7 +34,7 @@ pub fn run(args: &CompareArgs) -> Result {
         let (n, d) = (table.n, table.d());
         let classes = table.labels.as_ref().ok_or_else(|| Failure::usage("--label is missing"))?;
         check_memory(&session, n, d, &rpf)?;
-        let values = table.values.to_f64();
+        let values = table.complete_values();
         let comparison = comparison(&rpf);
         let mut answers = Answers::new();
         for experiment in experiments {

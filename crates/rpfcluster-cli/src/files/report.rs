@@ -29,8 +29,7 @@ pub fn save(
         let text = command_line(words, outcome.clustering.seed());
         let row = |i: usize, out: &mut [f64]| {
             if let Some(table) = outcome.table() {
-                let first = i * table.d();
-                out.iter_mut().enumerate().for_each(|(j, out)| *out = table.values.get(first + j));
+                out.iter_mut().enumerate().for_each(|(j, out)| *out = table.value(i, j));
             }
         };
         let scaling = outcome.prepared.as_ref().map(|prepared| prepared.preparation.table_scaling());

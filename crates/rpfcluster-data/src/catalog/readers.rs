@@ -20,6 +20,7 @@ fn table(source: String, values: Values, d: usize, labels: Labels) -> Table {
         has_header: false,
         n,
         values,
+        means: None,
         labels: Some(labels),
         rows: None,
         dialect: None,

@@ -7,7 +7,8 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::tree::{Cuts, Tree};
+use super::gaps::NodeMoments;
+use super::tree::{NodeValues, Tree};
 use super::{Forest, ForestParams};
 use crate::error::{Error, Result, damaged};
 use crate::model_file::{Container, Piece, Sections, read};
@@ -23,6 +24,9 @@ struct ForestHead {
     precision: Precision,
     exponent: i32,
     trees: usize,
+    /// Whether the nodes keep moments for rows with gaps.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    gaps: bool,
 }
 
 /// Owns the small sections while a model file is written.
@@ -30,6 +34,23 @@ pub(crate) struct Encoded {
     head: String,
     inner: Vec<u32>,
     draws: Vec<u32>,
+    /// For each tree, the number of nodes that keep moments, and the nodes.
+    large: Vec<u32>,
+}
+
+fn piece(values: &NodeValues) -> Piece<'_> {
+    match values {
+        NodeValues::F32(values) => Piece::F32(values),
+        NodeValues::F64(values) => Piece::F64(values),
+    }
+}
+
+/// Reads a section of numbers in the precision of the forest.
+fn numbers(file: &Container<'_>, section: &str, precision: Precision) -> Result<NodeValues> {
+    Ok(match precision {
+        Precision::F32 => NodeValues::F32(file.f32s(section)?),
+        Precision::F64 => NodeValues::F64(file.f64s(section)?),
+    })
 }
 
 impl Forest {
@@ -41,6 +62,7 @@ impl Forest {
             precision: self.precision,
             exponent: self.exponent,
             trees: self.trees.len(),
+            gaps: self.trees.iter().all(|tree| tree.moments.is_some()),
         };
         let head = serde_json::to_string(&head)
             .map_err(|e| Error::Model { problem: format!("cannot be written: {e}") })?;
@@ -50,7 +72,12 @@ impl Forest {
             .enumerate()
             .flat_map(|(t, tree)| tree.draws.iter().flat_map(move |&(node, draw)| [t as u32, node, draw]))
             .collect();
-        Ok(Encoded { head, inner: self.trees.iter().map(|t| t.right.len() as u32).collect(), draws })
+        let large = self.trees.iter().filter_map(|tree| tree.moments.as_ref());
+        let large = large.flat_map(|moments| {
+            std::iter::once(moments.nodes.len() as u32).chain(moments.nodes.iter().copied())
+        });
+        let large = large.collect();
+        Ok(Encoded { head, inner: self.trees.iter().map(|t| t.right.len() as u32).collect(), draws, large })
     }
 
     pub(crate) fn add_sections<'a>(&'a self, small: &'a Encoded, sections: &mut Sections<'a>) {
@@ -58,11 +85,12 @@ impl Forest {
         sections.add("inner", vec![Piece::U32(&small.inner)]);
         sections.add("draws", vec![Piece::U32(&small.draws)]);
         sections.add("right", self.trees.iter().map(|t| Piece::U32(&t.right)).collect());
-        let cuts = self.trees.iter().map(|t| match &t.cuts {
-            Cuts::F32(cuts) => Piece::F32(cuts),
-            Cuts::F64(cuts) => Piece::F64(cuts),
-        });
-        sections.add("cuts", cuts.collect());
+        sections.add("cuts", self.trees.iter().map(|t| piece(&t.cuts)).collect());
+        if !small.large.is_empty() {
+            sections.add("large", vec![Piece::U32(&small.large)]);
+            let moments = self.trees.iter().filter_map(|t| t.moments.as_ref());
+            sections.add("moments", moments.map(|moments| piece(&moments.values)).collect());
+        }
         sections.add("starts", self.trees.iter().map(|t| Piece::U32(&t.starts)).collect());
         sections.add("members", self.trees.iter().map(|t| Piece::U32(&t.members)).collect());
     }
@@ -77,10 +105,7 @@ impl Forest {
         let starts = file.u32s("starts")?;
         // The largest section: converted tree by tree, without a second copy and with a check for cancellation.
         let (members, rest) = file.section("members")?.as_chunks::<4>();
-        let cuts = match head.precision {
-            Precision::F32 => Cuts::F32(file.f32s("cuts")?),
-            Precision::F64 => Cuts::F64(file.f64s("cuts")?),
-        };
+        let cuts = numbers(file, "cuts", head.precision)?;
         let trees = head.trees;
         let fits = inner.len() == trees
             && trees == head.params.trees
@@ -109,11 +134,9 @@ impl Forest {
             let leaves = at + 2 * t..at + 2 * t + inner as usize + 2;
             forest.trees.push(Tree {
                 right: right[nodes.clone()].to_vec(),
-                cuts: match &cuts {
-                    Cuts::F32(cuts) => Cuts::F32(cuts[nodes.clone()].to_vec()),
-                    Cuts::F64(cuts) => Cuts::F64(cuts[nodes].to_vec()),
-                },
+                cuts: cuts.part(nodes),
                 draws: Vec::new(),
+                moments: None,
                 starts: Arc::from(&starts[leaves]),
                 members: members[t * head.n..][..head.n].iter().map(|&m| u32::from_le_bytes(m)).collect(),
             });
@@ -125,8 +148,30 @@ impl Forest {
                 _ => return Err(damaged("section draws names a tree that does not exist")),
             }
         }
+        if head.gaps {
+            forest.read_moments(file)?;
+        }
         forest.check(observer)?;
         Ok(forest)
+    }
+
+    /// Reads the moments of the large nodes.
+    fn read_moments(&mut self, file: &Container<'_>) -> Result<()> {
+        let (large, values) = (file.u32s("large")?, numbers(file, "moments", self.precision)?);
+        let (mut rest, mut at) = (&large[..], 0);
+        for tree in &mut self.trees {
+            let nodes = rest.split_first().and_then(|(count, after)| after.split_at_checked(*count as usize));
+            let end = nodes.and_then(|(nodes, _)| nodes.len().checked_mul(2 * self.d)?.checked_add(at));
+            let (Some((nodes, after)), Some(end)) = (nodes, end.filter(|end| *end <= values.len())) else {
+                return Err(damaged("sections large and moments do not fit its trees"));
+            };
+            tree.moments = Some(NodeMoments { nodes: nodes.to_vec(), values: values.part(at..end) });
+            (rest, at) = (after, end);
+        }
+        match rest.is_empty() && at == values.len() {
+            true => Ok(()),
+            false => Err(damaged("sections large and moments do not fit its trees")),
+        }
     }
 
     /// The forest as the bytes of a model file.

@@ -11,13 +11,14 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::gaps::{Moments, NodeMoments, keeps_moments};
 use super::params::{ForestParams, Split};
 use super::projection::fixed_order::{DirectionVector, RowStorage};
 use super::projection::transposed::TransposedBlock;
 use super::quantized::grid::QuantizedRows;
 use super::quantized::node_cut::{NodeCutter, QuantizedDirection};
 use super::split::{ATTEMPTS, DirectionSource, NodeKey, cut};
-use super::tree::{Cuts, Tree};
+use super::tree::{NodeValues, Tree};
 use super::tree_batch::Projections;
 use crate::error::Result;
 use crate::observe::{Observer, check};
@@ -39,6 +40,8 @@ pub(crate) struct Job<'a, R: Real> {
     pub rows: RowStorage<'a, R>,
     /// The quantized rows, where nodes are cut by quantized dot products.
     pub quantized: Option<QuantizedRows>,
+    /// The column means of rows with gaps; empty otherwise.
+    pub means: &'a [R],
     pub n: usize,
     pub d: usize,
     pub params: &'a ForestParams,
@@ -93,6 +96,8 @@ struct PendingNode {
     right_of: Option<u32>,
     /// The node in the [`PartialTree`], where it is grown.
     partial: Option<u32>,
+    /// The number of the nearest node above that keeps moments; `None` at the root and where rows have no gaps.
+    moments: Option<usize>,
 }
 
 /// The split of a node.
@@ -114,8 +119,10 @@ pub(crate) fn grow_tree<R: Real>(
     let (n, params) = (job.n, job.params);
     let mut source = DirectionSource::new(params, tree, job.d, job.exponent);
     let (mut right, mut cuts, mut draws, mut starts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut large, mut kept): (Vec<u32>, Vec<Moments<R>>) = (Vec::new(), Vec::new());
     let root = (!nodes.is_empty()).then_some(0);
-    let mut stack = vec![PendingNode { start: 0, end: n, path: ROOT_PATH, right_of: None, partial: root }];
+    let mut stack =
+        vec![PendingNode { start: 0, end: n, path: ROOT_PATH, right_of: None, partial: root, moments: None }];
     let block_rows = match TransposedBlock::max_rows(&job.rows, job.d) {
         rows if job.quantized.is_some() && job.d >= MANY_COLUMNS => rows.min(SMALL_NODE),
         rows => rows,
@@ -143,6 +150,15 @@ pub(crate) fn grow_tree<R: Real>(
             if loaded.is_none() && size >= CHECK_ROWS {
                 check(job.observer)?;
             }
+            if let Some(rows) = job.rows.gaps() {
+                match node.moments {
+                    Some(at) => kept[at].clone_into(&mut scratch.direction.moments),
+                    None => scratch.direction.moments = Moments::at_root(job.means),
+                }
+                if keeps_moments(size, n) {
+                    rows.update(&members[node.start..node.end], &mut scratch.direction.moments);
+                }
+            }
             let offset = loaded.as_ref().map(|loaded| loaded.start);
             let at = Node { key: NodeKey { tree, path: node.path }, range: node.start..node.end, offset };
             split_quantized(job, &at, &mut members, &mut source, scratch)
@@ -156,6 +172,12 @@ pub(crate) fn grow_tree<R: Real>(
         if split.draw > 0 {
             draws.push((this, split.draw as u32));
         }
+        let mut moments = node.moments;
+        if job.rows.gaps().is_some() && keeps_moments(size, n) {
+            moments = Some(large.len());
+            large.push(this);
+            kept.push(scratch.direction.moments.clone());
+        }
         right.push(0);
         cuts.push(split.cut);
         stack.push(PendingNode {
@@ -164,6 +186,7 @@ pub(crate) fn grow_tree<R: Real>(
             path: child_path(node.path, true),
             right_of: Some(this),
             partial: split.children[1],
+            moments,
         });
         stack.push(PendingNode {
             start: node.start,
@@ -171,6 +194,7 @@ pub(crate) fn grow_tree<R: Real>(
             path: child_path(node.path, false),
             right_of: None,
             partial: split.children[0],
+            moments,
         });
     }
     if let Some(last) = loaded {
@@ -181,8 +205,9 @@ pub(crate) fn grow_tree<R: Real>(
     cuts.shrink_to_fit();
     Ok(Tree {
         right,
-        cuts: Cuts::from_real(cuts),
+        cuts: NodeValues::from_real(cuts),
         draws,
+        moments: job.rows.gaps().map(|_| NodeMoments::new(large, &kept)),
         starts: Arc::from(starts),
         members: Arc::from(members),
     })

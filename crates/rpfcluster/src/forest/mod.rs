@@ -11,6 +11,7 @@
 
 #[cfg(feature = "serde")]
 mod codec;
+mod gaps;
 mod grow;
 mod leaf_ids;
 mod params;
@@ -80,8 +81,16 @@ impl Forest {
         params.validate()?;
         let (n, d) = (points.n(), points.d());
         let exponent = split::scale_exponent(points.largest());
-        let mut job =
-            grow::Job { rows: RowStorage::new(points), quantized: None, n, d, params, exponent, observer };
+        let mut job = grow::Job {
+            rows: RowStorage::new(points),
+            quantized: None,
+            means: points.means(),
+            n,
+            d,
+            params,
+            exponent,
+            observer,
+        };
         let limit = tree_batch::node_limit(&job);
         // A sparse direction is projected faster than it is quantized.
         let is_sparse = params.direction == Direction::Sparse && d >= fixed_order::LANES;
@@ -185,7 +194,14 @@ impl Forest {
         };
         self.trees
             .iter()
-            .map(|t| t.right.len() * (4 + width) + t.draws.len() * 8 + (t.starts.len() + t.members.len()) * 4)
+            .map(|t| {
+                let moments =
+                    t.moments.as_ref().map_or(0, |found| found.nodes.len() * (4 + 2 * width * self.d));
+                t.right.len() * (4 + width)
+                    + t.draws.len() * 8
+                    + (t.starts.len() + t.members.len()) * 4
+                    + moments
+            })
             .sum()
     }
 
@@ -211,9 +227,19 @@ impl Forest {
 
     fn route_any(&self, points: AnyPoints<'_>, observer: &dyn Observer) -> Result<LeafIds> {
         match points {
-            AnyPoints::F32(points) => self.route_rows(&RowStorage::new(&points), points.n(), observer),
-            AnyPoints::F64(points) => self.route_rows(&RowStorage::new(&points), points.n(), observer),
+            AnyPoints::F32(points) => self.route_points(points, observer),
+            AnyPoints::F64(points) => self.route_points(points, observer),
         }
+    }
+
+    fn route_points<R: Real>(&self, points: Points<'_, R>, observer: &dyn Observer) -> Result<LeafIds> {
+        let has_moments = self.trees.iter().all(|tree| tree.moments.is_some());
+        let points = match points.complete() {
+            Some(complete) => complete,
+            None if has_moments => points,
+            None => return Err(Error::Gaps),
+        };
+        self.route_rows(&RowStorage::new(&points), points.n(), observer)
     }
 
     fn route_rows<R: Real>(
@@ -246,7 +272,7 @@ impl Forest {
         let draws = self.params.candidates.max(split::ATTEMPTS);
         for (number, tree) in self.trees.iter().enumerate() {
             check(observer)?;
-            let problem = match tree.check(self.n, draws) {
+            let problem = match tree.check(self.n, self.d, draws) {
                 Ok(()) if tree.cuts.precision() == self.precision => continue,
                 Ok(()) => "has cuts of another precision".into(),
                 Err(problem) => problem,

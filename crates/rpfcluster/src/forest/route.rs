@@ -36,6 +36,7 @@ const ROWS_PER_LEAF: usize = 16;
 /// The rows to be routed.
 pub(crate) struct RoutedRows<'a, R: Clone> {
     rows: &'a RowStorage<'a, R>,
+    d: usize,
     /// The quantized rows, where quantized routing applies.
     quantized: Option<QuantizedRows>,
 }
@@ -50,7 +51,7 @@ impl<'a, R: Real> RoutedRows<'a, R> {
             true if forest.params.direction == Direction::Sparse => None,
             true => QuantizedRows::covering(rows, n, d),
         };
-        RoutedRows { rows, quantized }
+        RoutedRows { rows, d, quantized }
     }
 }
 
@@ -175,7 +176,7 @@ fn route_block<R: Real>(
     }
 }
 
-/// Routes all rows without copying them: for rows too wide for a transposed block, and sparse rows.
+/// Routes all rows without copying them: for rows too wide for a transposed block, sparse rows, and rows with gaps.
 fn route_in_place<R: Real>(
     tree: &Tree,
     routed: &RoutedRows<R>,
@@ -189,8 +190,10 @@ fn route_in_place<R: Real>(
     scratch.ids.extend(0..n as u32);
     scratch.projections.resize(n, R::default());
     scratch.sums.resize(n, 0.0);
-    let mut stack: Vec<(Cursor, usize, usize)> = vec![(tree.root(), 0, n)];
-    while let Some((at, start, end)) = stack.pop() {
+    let moments = tree.moments.as_ref().filter(|_| rows.gaps().is_some());
+    // The last number is that of the nearest node above that keeps moments.
+    let mut stack: Vec<(Cursor, usize, usize, usize)> = vec![(tree.root(), 0, n, 0)];
+    while let Some((at, start, end, above)) = stack.pop() {
         let ids = &mut scratch.ids[start..end];
         if at.is_leaf() {
             for &id in ids.iter() {
@@ -202,6 +205,10 @@ fn route_in_place<R: Real>(
             check(observer)?;
         }
         source.draw(at.path, tree.draw_of(at.node), &mut scratch.direction);
+        let kept = moments.and_then(|moments| moments.find(at.node)).unwrap_or(above);
+        if let Some(moments) = moments {
+            moments.read(kept, routed.d, &mut scratch.direction.moments);
+        }
         let (cut, direction): (R, _) = (tree.cuts.get(at.node as usize), &scratch.direction);
         let approx = routed
             .quantized
@@ -218,10 +225,10 @@ fn route_in_place<R: Real>(
         };
         let middle = start + below;
         if middle < end {
-            stack.push((tree.right(at), middle, end));
+            stack.push((tree.right(at), middle, end, kept));
         }
         if start < middle {
-            stack.push((tree.left(at), start, middle));
+            stack.push((tree.left(at), start, middle, kept));
         }
     }
     Ok(())

@@ -4,6 +4,7 @@
 //! depends on the order in which nodes are grown. Sparse directions follow the very sparse random projections of Li,
 //! Hastie and Church (KDD 2006): exactly √d coordinates are not zero, and they are normal instead of ±1.
 
+use super::gaps::CoinKey;
 use super::params::{Direction, ForestParams, Split};
 use super::projection::fixed_order::{DirectionVector, LANES};
 use crate::points::Real;
@@ -59,6 +60,7 @@ impl DirectionSource {
         let mut stream = Stream::new(self.seed, Purpose::Direction, self.tree, path ^ ((draw as u64) << 1));
         out.dense.clear();
         out.support.clear();
+        out.coin = CoinKey { seed: self.seed, tree: self.tree, path };
         let mut squares = 0.0;
         match self.kind {
             Direction::Gaussian => {

@@ -8,51 +8,61 @@
 
 use std::sync::Arc;
 
+use super::gaps::NodeMoments;
 use crate::points::{Precision, Real};
 use crate::random::{ROOT_PATH, child_path};
 
-/// The cuts, in the precision of the training data.
+/// Numbers of the inner nodes, cuts or means, in the precision of the training data.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Cuts {
+pub(crate) enum NodeValues {
     F32(Vec<f32>),
     F64(Vec<f64>),
 }
 
-impl Cuts {
+impl NodeValues {
     pub fn precision(&self) -> Precision {
         match self {
-            Cuts::F32(_) => Precision::F32,
-            Cuts::F64(_) => Precision::F64,
+            NodeValues::F32(_) => Precision::F32,
+            NodeValues::F64(_) => Precision::F64,
         }
     }
 
     pub fn len(&self) -> usize {
         match self {
-            Cuts::F32(cuts) => cuts.len(),
-            Cuts::F64(cuts) => cuts.len(),
+            NodeValues::F32(values) => values.len(),
+            NodeValues::F64(values) => values.len(),
         }
     }
 
-    fn all_finite(&self) -> bool {
+    pub fn all_finite(&self) -> bool {
         match self {
-            Cuts::F32(cuts) => cuts.iter().all(|c| c.is_finite()),
-            Cuts::F64(cuts) => cuts.iter().all(|c| c.is_finite()),
+            NodeValues::F32(values) => values.iter().all(|v| v.is_finite()),
+            NodeValues::F64(values) => values.iter().all(|v| v.is_finite()),
         }
     }
 
-    /// The cut of `node` in precision `R`; exact in the precision of the tree.
+    /// Value `at` in precision `R`; exact in the precision of the tree.
     #[inline(always)]
-    pub fn get<R: Real>(&self, node: usize) -> R {
+    pub fn get<R: Real>(&self, at: usize) -> R {
         match self {
-            Cuts::F32(cuts) => R::from_f64(f64::from(cuts[node])),
-            Cuts::F64(cuts) => R::from_f64(cuts[node]),
+            NodeValues::F32(values) => R::from_f64(f64::from(values[at])),
+            NodeValues::F64(values) => R::from_f64(values[at]),
         }
     }
 
-    pub fn from_real<R: Real>(cuts: Vec<R>) -> Self {
+    /// The values of a range.
+    #[cfg(feature = "serde")]
+    pub fn part(&self, range: std::ops::Range<usize>) -> Self {
+        match self {
+            NodeValues::F32(values) => NodeValues::F32(values[range].to_vec()),
+            NodeValues::F64(values) => NodeValues::F64(values[range].to_vec()),
+        }
+    }
+
+    pub fn from_real<R: Real>(values: Vec<R>) -> Self {
         match R::PRECISION {
-            Precision::F32 => Cuts::F32(cuts.into_iter().map(|c| c.to_f64() as f32).collect()),
-            Precision::F64 => Cuts::F64(cuts.into_iter().map(Real::to_f64).collect()),
+            Precision::F32 => NodeValues::F32(values.into_iter().map(|v| v.to_f64() as f32).collect()),
+            Precision::F64 => NodeValues::F64(values.into_iter().map(Real::to_f64).collect()),
         }
     }
 }
@@ -63,10 +73,12 @@ pub(crate) struct Tree {
     /// For each inner node, the index at which the inner nodes of its right subtree begin.
     pub right: Vec<u32>,
     /// For each inner node, its cut.
-    pub cuts: Cuts,
+    pub cuts: NodeValues,
     /// (inner node, draw), ascending, for the inner nodes that do not use their first direction: it separated no rows
     /// or was not the widest. Usually empty unless `candidates` is over 1.
     pub draws: Vec<(u32, u32)>,
+    /// Means and variances at the large nodes, where the training rows may have gaps.
+    pub moments: Option<NodeMoments>,
     /// Start of each leaf in `members`, and their number at the end.
     pub starts: Arc<[u32]>,
     /// The rows, leaf by leaf.
@@ -182,9 +194,13 @@ impl Tree {
         deepest
     }
 
-    /// Validates the arrays of a model file: a tree over `n` rows with fewer than `draws` directions per node.
-    pub fn check(&self, n: usize, draws: usize) -> Result<(), String> {
+    /// Validates the arrays of a model file: a tree over `n` rows and `d` columns with fewer than `draws` directions per
+    /// node.
+    pub fn check(&self, n: usize, d: usize, draws: usize) -> Result<(), String> {
         let inner = self.right.len();
+        if self.moments.as_ref().is_some_and(|moments| !moments.fits(inner, d, self.cuts.precision())) {
+            return Err("the node moments do not fit its nodes".into());
+        }
         if self.cuts.len() != inner || self.starts.len() != inner + 2 {
             return Err(format!(
                 "{inner} inner nodes, {} cuts and {} leaf starts do not fit",

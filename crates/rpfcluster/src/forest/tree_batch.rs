@@ -128,7 +128,7 @@ impl<R: Real> BatchTree<R> {
         }
     }
 
-    /// Cuts every open node and opens its large children.
+    /// NodeValues every open node and opens its large children.
     fn cut_nodes(&mut self, job: &Job<R>, limit: usize, out: &mut Projections<R>, buffers: &mut Buffers<R>) {
         for node in std::mem::take(&mut self.open) {
             let ids = &mut self.partial.members[node.start..node.end];

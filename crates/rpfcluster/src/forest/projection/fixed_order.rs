@@ -5,6 +5,7 @@
 //! the compiler vectorises the same sums on each. Absent entries are exact zeros, so padded, sparse and dense rows give
 //! the same sum. O(stored values) per row; dense rows are prefetched.
 
+use crate::forest::gaps::{CoinKey, GapRows, Moments};
 use crate::points::{Points, Real, Storage};
 use crate::simd::{dispatch, prefetch};
 
@@ -14,21 +15,26 @@ pub(crate) const LANES: usize = 16;
 /// Bytes of a cache line.
 pub(in crate::forest) const LINE: usize = 64;
 
-/// A direction, padded with zeros.
+/// A direction, padded with zeros, and what rows with gaps need at its node.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DirectionVector<R> {
     /// `d` values, padded to a multiple of [`LANES`].
     pub dense: Vec<R>,
     /// The columns that are not zero, ascending; empty for a dense direction.
     pub support: Vec<u32>,
+    /// Means and variances of the columns at the node; empty where rows have no gaps.
+    pub moments: Moments<R>,
+    /// The key of the coins of the node.
+    pub coin: CoinKey,
 }
 
 /// The rows in the layout that projections read. Rows of fewer than 16 columns are copied and padded to 1, 2, 4, 8 or
-/// 16 values, so that no row crosses a cache line; wider and sparse rows are borrowed.
+/// 16 values, so that no row crosses a cache line; wider and sparse rows and those with gaps are borrowed.
 pub(crate) enum RowStorage<'a, R: Clone> {
     Padded { values: Vec<R>, stride: usize, first: usize },
     Wide { values: &'a [R], d: usize },
     Sparse { starts: &'a [usize], columns: &'a [u32], values: &'a [R] },
+    Gaps(GapRows<'a, R>),
 }
 
 impl<'a, R: Real> RowStorage<'a, R> {
@@ -36,6 +42,7 @@ impl<'a, R: Real> RowStorage<'a, R> {
         let d = points.d();
         match points.storage() {
             Storage::Sparse { starts, columns, values } => RowStorage::Sparse { starts, columns, values },
+            Storage::Gaps { values, .. } => RowStorage::Gaps(GapRows::new(values, d)),
             Storage::Dense(values) if d >= LANES => RowStorage::Wide { values, d },
             Storage::Dense(values) => {
                 let stride = d.next_power_of_two();
@@ -60,7 +67,15 @@ impl<'a, R: Real> RowStorage<'a, R> {
         match self {
             RowStorage::Padded { values, stride, first } => Some((&values[*first..], *stride)),
             RowStorage::Wide { values, d } => Some((values, *d)),
-            RowStorage::Sparse { .. } => None,
+            RowStorage::Sparse { .. } | RowStorage::Gaps(_) => None,
+        }
+    }
+
+    /// The rows, where they may have gaps.
+    pub fn gaps(&self) -> Option<&GapRows<'a, R>> {
+        match self {
+            RowStorage::Gaps(rows) => Some(rows),
+            _ => None,
         }
     }
 
@@ -115,6 +130,7 @@ dispatch! {
             RowStorage::Sparse { starts, columns, values } => {
                 project_each(&SparseRows { starts, columns, values, r }, ids, out)
             }
+            RowStorage::Gaps(rows) => rows.project(ids, direction, out),
         }
     }
 }

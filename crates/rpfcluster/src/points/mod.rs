@@ -2,98 +2,15 @@
 //!
 //! Values are checked once, here, in O(stored values). The forest works in the precision of the data: f32 rows are
 //! projected in f32, f64 rows in f64.
+//!
+//! Dense rows may have gaps, written as NaN. Trees route such rows by node means (`forest::gaps`); everything else
+//! reads the mean of the column in place of a gap.
+
+mod real;
+
+pub use real::{AnyPoints, Precision, Real};
 
 use crate::error::{Error, Result};
-
-/// The floating-point precision of the data. A forest records it and routes new rows in the same precision.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
-pub enum Precision {
-    /// 32 bits.
-    F32,
-    /// 64 bits.
-    F64,
-}
-
-/// A floating-point type the forest works in: `f32` or `f64`. Sealed.
-pub trait Real:
-    Copy
-    + PartialOrd
-    + Default
-    + Send
-    + Sync
-    + std::fmt::Debug
-    + std::ops::Add<Output = Self>
-    + std::ops::Mul<Output = Self>
-    + private::Sealed
-    + 'static
-{
-    /// The precision of the type.
-    const PRECISION: Precision;
-    /// Rounds to the nearest value of the type.
-    fn from_f64(value: f64) -> Self;
-    /// Converts without rounding.
-    fn to_f64(self) -> f64;
-    /// Neither NaN nor infinite.
-    fn is_finite(self) -> bool;
-    /// The points with their precision as a value instead of a type.
-    #[doc(hidden)]
-    fn any(points: Points<'_, Self>) -> AnyPoints<'_>;
-}
-
-/// Points of either precision. A function that takes them is compiled once, in this crate; one that takes `Points<R>`
-/// is compiled again in every crate that calls it.
-#[doc(hidden)]
-#[derive(Debug, Clone, Copy)]
-pub enum AnyPoints<'a> {
-    /// 32 bits.
-    F32(Points<'a, f32>),
-    /// 64 bits.
-    F64(Points<'a, f64>),
-}
-
-mod private {
-    pub trait Sealed {}
-    impl Sealed for f32 {}
-    impl Sealed for f64 {}
-}
-
-impl Real for f32 {
-    const PRECISION: Precision = Precision::F32;
-    #[inline(always)]
-    fn from_f64(value: f64) -> Self {
-        value as f32
-    }
-    #[inline(always)]
-    fn to_f64(self) -> f64 {
-        f64::from(self)
-    }
-    fn is_finite(self) -> bool {
-        f32::is_finite(self)
-    }
-    fn any(points: Points<'_, f32>) -> AnyPoints<'_> {
-        AnyPoints::F32(points)
-    }
-}
-
-impl Real for f64 {
-    const PRECISION: Precision = Precision::F64;
-    #[inline(always)]
-    fn from_f64(value: f64) -> Self {
-        value
-    }
-    #[inline(always)]
-    fn to_f64(self) -> f64 {
-        self
-    }
-    fn is_finite(self) -> bool {
-        f64::is_finite(self)
-    }
-    fn any(points: Points<'_, f64>) -> AnyPoints<'_> {
-        AnyPoints::F64(points)
-    }
-}
 
 /// Largest number of rows: row indices are 32-bit, and one value is reserved.
 pub const MAX_ROWS: usize = u32::MAX as usize - 1;
@@ -101,7 +18,7 @@ pub const MAX_ROWS: usize = u32::MAX as usize - 1;
 /// Largest number of columns: column indices are 32-bit.
 pub const MAX_COLUMNS: usize = u32::MAX as usize;
 
-/// A view of the data: `n` rows of `d` finite values.
+/// A view of the data: `n` rows of `d` finite values, some of which may be missing ([`Points::with_gaps`]).
 #[derive(Debug, Clone, Copy)]
 pub struct Points<'a, R> {
     n: usize,
@@ -115,6 +32,8 @@ pub struct Points<'a, R> {
 pub(crate) enum Storage<'a, R> {
     /// Row-major, `d` values per row.
     Dense(&'a [R]),
+    /// Row-major; NaN is a gap. The mean of each column stands for its gaps wherever no tree is involved.
+    Gaps { values: &'a [R], means: &'a [R] },
     /// Compressed sparse rows (CSR).
     Sparse { starts: &'a [usize], columns: &'a [u32], values: &'a [R] },
 }
@@ -140,6 +59,43 @@ impl<'a, R: Real> Points<'a, R> {
             value,
         })?;
         Ok(Points { n, d, largest, storage: Storage::Dense(values) })
+    }
+
+    /// A dense row-major table with gaps: NaN is a missing value. `means` replace gaps wherever rows are not routed down
+    /// trees; use [`column_means`] of the fitted rows, for new rows too. A forest keeps the means of its nodes and
+    /// routes a row without a value by its other columns; where a direction has no weight on them, by a coin that
+    /// depends on seed, tree, node and the values of the row.
+    ///
+    /// ```
+    /// # use rpfcluster::{Points, column_means};
+    /// let values = [0.0, f64::NAN, 2.0, 3.0];
+    /// let means = column_means(&values, 2)?;
+    /// assert_eq!(means, [1.0, 3.0]);
+    /// assert!(Points::with_gaps(&values, 2, 2, &means).is_ok());
+    /// assert!(Points::with_gaps(&[f64::INFINITY; 4], 2, 2, &means).is_err());
+    /// # Ok::<(), rpfcluster::Error>(())
+    /// ```
+    pub fn with_gaps(values: &'a [R], n: usize, d: usize, means: &'a [R]) -> Result<Self> {
+        check_shape(n, d)?;
+        if n.checked_mul(d) != Some(values.len()) {
+            return Err(Error::Shape { len: values.len(), n, d });
+        }
+        if means.len() != d {
+            return Err(Error::Length { what: "column means", got: means.len(), expected: d });
+        }
+        let mut largest = largest_magnitude(means).map_err(|(at, value)| Error::NotFinite {
+            row: 1,
+            column: at + 1,
+            value,
+        })?;
+        for (at, value) in values.iter().map(|v| v.to_f64()).enumerate() {
+            if value.is_infinite() {
+                return Err(Error::NotFinite { row: at / d + 1, column: at % d + 1, value });
+            }
+            // Ignores NaN.
+            largest = largest.max(value.abs());
+        }
+        Ok(Points { n, d, largest, storage: Storage::Gaps { values, means } })
     }
 
     /// A sparse table in compressed rows: row i holds `columns[starts[i]..starts[i + 1]]`, ascending, and their
@@ -195,11 +151,31 @@ impl<'a, R: Real> Points<'a, R> {
         self.storage
     }
 
+    /// The means of the columns, where rows may have gaps; otherwise empty.
+    pub(crate) fn means(&self) -> &'a [R] {
+        match self.storage {
+            Storage::Gaps { means, .. } => means,
+            _ => &[],
+        }
+    }
+
+    /// The same rows without the possibility of gaps; `None` where they have some.
+    pub(crate) fn complete(self) -> Option<Self> {
+        match self.storage {
+            Storage::Gaps { values, .. } if values.iter().any(|value| value.is_nan()) => None,
+            Storage::Gaps { values, .. } => Some(Points { storage: Storage::Dense(values), ..self }),
+            _ => Some(self),
+        }
+    }
+
     /// The rows of this range, borrowed.
     pub(crate) fn part(&self, rows: std::ops::Range<usize>) -> Points<'a, R> {
         let n = rows.len();
         let storage = match self.storage {
             Storage::Dense(values) => Storage::Dense(&values[rows.start * self.d..rows.end * self.d]),
+            Storage::Gaps { values, means } => {
+                Storage::Gaps { values: &values[rows.start * self.d..rows.end * self.d], means }
+            }
             Storage::Sparse { starts, columns, values } => {
                 Storage::Sparse { starts: &starts[rows.start..=rows.end], columns, values }
             }
@@ -211,11 +187,15 @@ impl<'a, R: Real> Points<'a, R> {
     pub(crate) fn with_rows<T>(&self, rows: &[u32], work: impl FnOnce(&Points<R>) -> T) -> Result<T> {
         let mut copied = Vec::new();
         match self.storage {
-            Storage::Dense(values) => {
+            Storage::Dense(values) | Storage::Gaps { values, .. } => {
                 for &row in rows {
                     copied.extend_from_slice(&values[row as usize * self.d..][..self.d]);
                 }
-                Ok(work(&Points::new(&copied, rows.len(), self.d)?))
+                let points = match self.storage {
+                    Storage::Gaps { means, .. } => Points::with_gaps(&copied, rows.len(), self.d, means)?,
+                    _ => Points::new(&copied, rows.len(), self.d)?,
+                };
+                Ok(work(&points))
             }
             Storage::Sparse { starts, columns, values } => {
                 let (mut firsts, mut places) = (vec![0], Vec::new());
@@ -233,10 +213,17 @@ impl<'a, R: Real> Points<'a, R> {
     /// Calls `work` with the rows converted to precision `W`. Sparse rows stay sparse. Rounding to f32 can overflow, so
     /// the values are checked again.
     pub(crate) fn in_width<W: Real, T>(&self, work: impl FnOnce(&Points<W>) -> T) -> Result<T> {
-        let (Storage::Dense(values) | Storage::Sparse { values, .. }) = self.storage;
-        let values: Vec<W> = values.iter().map(|v| W::from_f64(v.to_f64())).collect();
+        let (Storage::Dense(values) | Storage::Gaps { values, .. } | Storage::Sparse { values, .. }) =
+            self.storage;
+        let convert = |values: &[R]| -> Vec<W> { values.iter().map(|v| W::from_f64(v.to_f64())).collect() };
+        let values = convert(values);
+        let converted;
         let points = match self.storage {
             Storage::Dense(_) => Points::new(&values, self.n, self.d)?,
+            Storage::Gaps { means, .. } => {
+                converted = convert(means);
+                Points::with_gaps(&values, self.n, self.d, &converted)?
+            }
             Storage::Sparse { starts, columns, .. } => {
                 Points::sparse(starts, columns, &values, self.n, self.d)?
             }
@@ -244,11 +231,12 @@ impl<'a, R: Real> Points<'a, R> {
         Ok(work(&points))
     }
 
-    /// Calls `work` with the rows scaled to unit length. Sparse rows stay sparse.
+    /// Calls `work` with the rows scaled to unit length. Sparse rows stay sparse; gaps become the means of their columns.
     pub(crate) fn with_unit_rows<T>(&self, work: impl FnOnce(&Points<R>) -> T) -> Result<T> {
         match self.storage {
-            Storage::Dense(values) => {
-                let mut values = values.to_vec();
+            Storage::Dense(_) | Storage::Gaps { .. } => {
+                let mut values = Vec::with_capacity(self.n * self.d);
+                (0..self.n).for_each(|row| self.each_value(row, |_, value| values.push(value)));
                 values.chunks_exact_mut(self.d).for_each(scale_to_unit_length);
                 Ok(work(&Points::new(&values, self.n, self.d)?))
             }
@@ -266,7 +254,7 @@ impl<'a, R: Real> Points<'a, R> {
     /// Bytes of the rows.
     pub(crate) fn bytes(&self) -> u64 {
         let bytes = match self.storage {
-            Storage::Dense(values) => size_of_val(values),
+            Storage::Dense(values) | Storage::Gaps { values, .. } => size_of_val(values),
             Storage::Sparse { starts, columns, values } => {
                 size_of_val(starts) + size_of_val(columns) + size_of_val(values)
             }
@@ -274,15 +262,21 @@ impl<'a, R: Real> Points<'a, R> {
         bytes as u64
     }
 
-    /// The share of values that are not zero, stored or not.
+    /// The share of values that are not zero, stored or not. A gap is not zero.
     pub(crate) fn density(&self) -> f64 {
-        let (Storage::Dense(values) | Storage::Sparse { values, .. }) = self.storage;
+        let (Storage::Dense(values) | Storage::Gaps { values, .. } | Storage::Sparse { values, .. }) =
+            self.storage;
         values.iter().filter(|v| **v != R::default()).count() as f64 / (self.n as f64 * self.d as f64)
     }
 
-    /// Calls `visit` with the column and the value of each stored entry of a row, in column order.
+    /// Calls `visit` with the column and the value of each stored entry of a row, in column order; a gap has the mean of
+    /// its column.
     pub(crate) fn each_value(&self, row: usize, mut visit: impl FnMut(usize, R)) {
         match self.storage {
+            Storage::Gaps { values, means } => {
+                let row = values[row * self.d..][..self.d].iter().zip(means);
+                row.enumerate().for_each(|(column, (value, mean))| visit(column, value_or(*value, *mean)));
+            }
             Storage::Dense(values) => {
                 let row = &values[row * self.d..][..self.d];
                 row.iter().enumerate().for_each(|(column, value)| visit(column, *value));
@@ -295,17 +289,23 @@ impl<'a, R: Real> Points<'a, R> {
         }
     }
 
-    /// The values of a dense row; `None` for a sparse one.
+    /// The values of a dense row; `None` for a sparse one and one that may have gaps.
     pub(crate) fn dense_row(&self, row: usize) -> Option<&'a [R]> {
         match self.storage {
             Storage::Dense(values) => Some(&values[row * self.d..][..self.d]),
-            Storage::Sparse { .. } => None,
+            Storage::Gaps { .. } | Storage::Sparse { .. } => None,
         }
     }
 
     /// Writes the columns of a row from `first` on into `out`.
     pub(crate) fn copy_columns(&self, row: usize, first: usize, out: &mut [f64]) {
         match self.storage {
+            Storage::Gaps { values, means } => {
+                let row = values[row * self.d + first..].iter().zip(&means[first..]);
+                out.iter_mut()
+                    .zip(row)
+                    .for_each(|(to, (value, mean))| *to = value_or(*value, *mean).to_f64());
+            }
             Storage::Dense(values) => {
                 let values = &values[row * self.d + first..];
                 out.iter_mut().zip(values).for_each(|(to, from)| *to = from.to_f64());
@@ -325,9 +325,18 @@ impl<'a, R: Real> Points<'a, R> {
         }
     }
 
-    /// Whether `agree(column, x, y)` holds for every column in which row `a` or row `b` stores a value.
+    /// Whether `agree(column, x, y)` holds for every column in which row `a` or row `b` stores a value. A gap agrees with
+    /// a gap and with nothing else.
     pub(crate) fn rows_agree(&self, a: usize, b: usize, agree: impl Fn(usize, f64, f64) -> bool) -> bool {
         match self.storage {
+            Storage::Gaps { values, .. } => {
+                let (a, b) = (&values[a * self.d..][..self.d], &values[b * self.d..][..self.d]);
+                let same = |(column, (x, y)): (usize, (&R, &R))| match (x.to_f64(), y.to_f64()) {
+                    (x, y) if x.is_nan() || y.is_nan() => x.is_nan() && y.is_nan(),
+                    (x, y) => agree(column, x, y),
+                };
+                a.iter().zip(b).enumerate().all(same)
+            }
             Storage::Dense(values) => {
                 let (a, b) = (&values[a * self.d..][..self.d], &values[b * self.d..][..self.d]);
                 a.iter().zip(b).enumerate().all(|(column, (x, y))| agree(column, x.to_f64(), y.to_f64()))
@@ -357,12 +366,15 @@ impl<'a, R: Real> Points<'a, R> {
         }
     }
 
-    /// Writes the row as dense values of precision `W` into `out` (length d).
+    /// Writes the row as dense values of precision `W` into `out` (length d), the mean of the column for a gap.
     ///
     /// # Panics
     /// When `row` is out of range.
     pub fn copy_row<W: Real>(&self, row: usize, out: &mut [W]) {
         match self.storage {
+            Storage::Gaps { .. } => {
+                self.each_value(row, |column, value| out[column] = W::from_f64(value.to_f64()))
+            }
             Storage::Dense(values) => {
                 for (to, from) in out.iter_mut().zip(&values[row * self.d..(row + 1) * self.d]) {
                     *to = W::from_f64(from.to_f64());
@@ -375,6 +387,36 @@ impl<'a, R: Real> Points<'a, R> {
                 }
             }
         }
+    }
+}
+
+/// The value, or the mean where it is NaN.
+#[inline(always)]
+pub(crate) fn value_or<R: Real>(value: R, mean: R) -> R {
+    if value.is_nan() { mean } else { value }
+}
+
+/// The mean of the values that are not NaN, for each of `d` columns of row-major values; an error where a column has
+/// none.
+pub fn column_means<R: Real>(values: &[R], d: usize) -> Result<Vec<R>> {
+    let (mut sums, mut counts) = (vec![0.0; d], vec![0u64; d]);
+    for row in values.chunks_exact(d.max(1)) {
+        add_present(row, &mut sums, &mut counts);
+    }
+    let mean = |(column, (sum, count)): (usize, (&f64, &u64))| match count {
+        0 => Err(Error::NoValue { column: column + 1 }),
+        // The mean of huge values whose sum overflows is near the largest number.
+        _ => Ok(R::from_f64((sum / *count as f64).clamp(f64::MIN, f64::MAX))),
+    };
+    sums.iter().zip(&counts).enumerate().map(mean).collect()
+}
+
+/// Adds the values of a row that are not NaN to the sum and the count of their columns.
+pub(crate) fn add_present<R: Real>(row: &[R], sums: &mut [f64], counts: &mut [u64]) {
+    for ((value, sum), count) in row.iter().zip(sums).zip(counts) {
+        let is_there = !value.is_nan();
+        *sum += if is_there { value.to_f64() } else { 0.0 };
+        *count += u64::from(is_there);
     }
 }
 
