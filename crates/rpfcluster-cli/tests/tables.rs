@@ -204,3 +204,51 @@ fn categories_are_clustered_predicted_and_described() {
     assert!(text("page.html").contains("color=red"));
     assert!(dir.rpf("inspect m.rpf").done().out.contains("color (3 levels), site (2 levels)"));
 }
+
+#[test]
+fn rows_with_gaps_are_clustered_and_predicted_by_their_other_columns() {
+    let dir = TestDir::new();
+    let text = |name: &str| String::from_utf8(dir.bytes(name)).unwrap();
+    let cell = |value: String, is_gap: bool| if is_gap { String::new() } else { value };
+    let rows: String = (0..150)
+        .map(|i| {
+            let group = i % 3;
+            let x = |j: usize| (10 * group + (i * (7 + j) % 10)) as f64 / 10.0;
+            let color = ["red", "blue", "green"][group].to_string();
+            let gap = i * 13 % 29;
+            let cells = [
+                cell(x(0).to_string(), gap < 6),
+                cell(x(1).to_string(), (6..12).contains(&gap)),
+                cell(color, (12..18).contains(&gap)),
+            ];
+            format!("{}\n", cells.join(","))
+        })
+        .collect();
+    dir.put("t.csv", format!("x,y,color\n{rows}"));
+    let refused = dir.rpf("cluster t.csv -k 3 --categorical color");
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.err.contains("--missing native"), "{}", refused.err);
+    let options = "-k 3 --categorical color --missing native --standardize all";
+    dir.rpf(&format!("cluster t.csv {options} -o l.csv --model m.rpf --report page.html")).done();
+    let labels = text("l.csv");
+    let of = |row: usize| labels.lines().nth(1 + row).unwrap().split(',').nth(1).unwrap().to_string();
+    let wrong = (3..150).filter(|row| of(*row) != of(row % 3)).count();
+    assert!(wrong < 8, "{wrong} rows with other labels than most of their group");
+    dir.rpf("predict m.rpf t.csv -o p.csv").done();
+    assert_eq!(text("p.csv"), labels);
+    // A row is predicted the same alone.
+    let row = rows.lines().nth(4).unwrap();
+    dir.put("one.csv", format!("x,y,color\n{row}\n"));
+    assert_eq!(dir.rpf("predict m.rpf one.csv").done().out.lines().nth(1).unwrap(), format!("1,{}", of(4)));
+    assert!(text("page.html").contains("color=red"));
+    assert!(dir.rpf("inspect m.rpf").done().out.contains("native"));
+    // Every verb that takes DATA has an answer.
+    dir.rpf("kernel t.csv --categorical color --missing native -o k.csv").done();
+    dir.rpf("neighbors t.csv --categorical color --missing native -o n.csv").done();
+    dir.rpf("embed t.csv --categorical color --missing native -o e.csv").done();
+    dir.rpf("compare t.csv -k 3 --categorical color --missing native -o c.csv");
+    // A column without a value, and a model without moments, refuse.
+    dir.put("empty.csv", "x,y\n1,\n2,\n3,\n");
+    let empty = dir.rpf("cluster empty.csv -k 2 --missing native");
+    assert!(empty.err.contains("\"y\" has no value; leave it out with --drop y"), "{}", empty.err);
+}

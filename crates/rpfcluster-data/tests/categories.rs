@@ -126,3 +126,31 @@ fn identifiers_and_columns_that_are_no_features_are_refused() {
     let error = Prepare::default().fit(frame(TEXT)).unwrap_err().to_string();
     assert!(error.contains("use it as categories with --categorical color"), "{error}");
 }
+
+#[test]
+fn native_gaps_stay_gaps_and_means_and_spreads_are_those_of_the_other_values() {
+    let text = "size,color\n1,red\n,blue\n3,\n5,red\n";
+    let native = Prepare {
+        missing: Missing::Native,
+        standardize: Standardize::Columns(vec![ColumnRef::from("size")]),
+        ..prepare(&["color"])
+    };
+    let (table, how) = native.fit(frame(text)).unwrap();
+    assert_eq!((how.center[0], table.columns.len()), (3.0, 3));
+    assert!((how.scale[0] - (8.0f64 / 3.0).sqrt()).abs() < 1e-12);
+    assert!(row(&table, 1)[0].is_nan() && row(&table, 2)[1..].iter().all(|x| x.is_nan()));
+    assert!(row(&table, 0).iter().all(|x| x.is_finite()));
+    // A gap is shown as the mean of its column.
+    assert_eq!(how.means.len(), 3);
+    assert!((table.value(1, 0) - how.means[0]).abs() < 1e-12 && how.means[0].abs() < 1e-12);
+    assert_eq!(table.complete_values().len(), 12);
+    assert!(table.complete_values().iter().all(|x| x.is_finite()));
+    // An unknown level is a gap, and the means are those of the fitted rows.
+    let new = apply(&how, "size,color\n2,purple\n");
+    assert!(row(&new, 0)[1..].iter().all(|x| x.is_nan()));
+    assert_eq!(new.means, table.means);
+    assert!(how.is_consistent());
+    assert!(!Preparation { means: Vec::new(), ..how }.is_consistent());
+    let empty = native.fit(frame("size,color\n,red\n,blue\n")).unwrap_err().to_string();
+    assert!(empty.contains("has no value; leave it out with --drop size"), "{empty}");
+}
