@@ -1,7 +1,8 @@
 """Input validation, random seeds, thread counts and progress display, shared by all estimators.
 
-Input is validated by scikit-learn's ``validate_data``, so that error messages, feature names and data frames behave as
-in scikit-learn. Arrays that are already C-contiguous float32 or float64 are not copied.
+Input is validated by scikit-learn's ``validate_data``, so that error messages, feature names and data frames behave
+as in scikit-learn. Arrays that are already C-contiguous float32 or float64 are not copied; narrower arrays and the
+columns of tables are copied once (`_tables`).
 """
 
 from __future__ import annotations
@@ -21,11 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state, check_scalar
+from sklearn.utils import check_array, check_random_state, check_scalar
 from sklearn.utils.validation import validate_data
 
 from ._columns import not_numbers, refuse_dates, sentence
 from ._preparation import FLOATS, MISSING, prepared
+from ._tables import compact
 
 if TYPE_CHECKING:
     from ._rpfcluster import Table
@@ -43,16 +45,14 @@ def check_data(estimator: BaseEstimator, X: Any, *, reset: bool, min_samples: in
     if asked if reset else hasattr(estimator, "_preparation"):
         return prepared(estimator, X, reset=reset, min_samples=min_samples)
     frame = X
+    rules: dict[str, Any] = {"accept_sparse": "csr", "dtype": FLOATS, "order": "C", "ensure_min_samples": min_samples}
     try:
-        X = validate_data(
-            estimator,
-            X,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=FLOATS,
-            order="C",
-            ensure_min_samples=min_samples,
-        )
+        X, as_named = compact(X)
+        if X is frame or not as_named:
+            X = validate_data(estimator, X, reset=reset, **rules)
+        else:
+            validate_data(estimator, frame, reset=reset, skip_check_array=True)
+            X = check_array(X, input_name="X", estimator=estimator, **rules)
     except (TypeError, ValueError) as error:
         if found := not_numbers(frame):
             raise ValueError(sentence(found)) from error

@@ -1,0 +1,121 @@
+"""Narrow arrays, and Polars and PyArrow tables: values, precision and memory."""
+
+import subprocess
+import sys
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy import sparse
+
+from rpfcluster import RPFCluster, RPForest
+from rpfcluster._tables import compact
+from rpfcluster.datasets import load_iris
+
+X, _ = load_iris(return_X_y=True)
+HALF = X.astype(np.float16)
+MODEL = RPFCluster(n_clusters=3, n_estimators=50, random_state=0)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.int8, np.uint8])
+def test_narrow_arrays_are_those_of_single_precision(dtype):
+    rows = (10 * X).astype(dtype)
+    expected = MODEL.fit_predict(rows.astype(np.float32))
+    assert (MODEL.fit_predict(rows) == expected).all()
+    assert MODEL.embedding_.dtype == np.float32
+    assert (MODEL.predict(rows) == expected).all()
+    if dtype != np.float16:  # not a type of scipy's matrices
+        assert (MODEL.fit_predict(sparse.csr_matrix(rows)) == expected).all()
+
+
+def lists():
+    flat = pa.array(X.ravel())
+    return {
+        "arrow fixed": pa.table({"e": pa.FixedSizeListArray.from_arrays(flat, 4)}),
+        "arrow batch": pa.record_batch({"e": pa.FixedSizeListArray.from_arrays(flat, 4)}),
+        "arrow list": pa.table({"e": pa.array(X.tolist())}),
+        "arrow chunks": pa.table({"e": pa.chunked_array([X[:40].tolist(), X[40:].tolist()])}),
+        "polars array": pl.DataFrame({"e": X}, schema={"e": pl.Array(pl.Float64, 4)}),
+        "polars list": pl.DataFrame({"e": X.tolist()}),
+    }
+
+
+@pytest.mark.parametrize("name", lists())
+def test_a_column_of_lists_is_an_array(name):
+    expected = RPFCluster(n_clusters=3, n_estimators=50, random_state=0).fit(X)
+    model = RPFCluster(n_clusters=3, n_estimators=50, random_state=0).fit(lists()[name])
+    assert model.n_features_in_ == 4
+    assert (model.labels_ == expected.labels_).all()
+    assert (model.predict(lists()[name]) == expected.labels_).all()
+
+
+def test_lists_beside_numbers_are_joined_in_the_narrowest_float():
+    table = pa.table(
+        {"x": X[:, 0].astype(np.float32), "e": pa.FixedSizeListArray.from_arrays(pa.array(HALF[:, 1:].ravel()), 3)}
+    )
+    rows, named = compact(table)
+    assert rows.dtype == np.float32
+    assert not named
+    assert (rows == np.hstack([X[:, :1].astype(np.float32), HALF[:, 1:].astype(np.float32)])).all()
+    bytes_ = pl.DataFrame({"e": [[1, 2], [3, 4]]}, schema={"e": pl.Array(pl.Int8, 2)})
+    assert compact(bytes_)[0].dtype == np.float32
+    assert compact(bytes_)[0].tolist() == [[1, 2], [3, 4]]
+
+
+def test_missing_lists_and_numbers_are_nan():
+    table = pa.table(
+        {"x": [1.0, None, 3.0], "i": pa.array([1, 2, None]), "e": pa.array([[1.0, 2.0], None, [5.0, 6.0]])}
+    )
+    rows, _ = compact(table)
+    nan = np.nan
+    np.testing.assert_array_equal(rows, [[1, 1, 1, 2], [nan, 2, nan, nan], [3, nan, 5, 6]])
+    frame = pl.DataFrame({"x": [1.0, None], "i": [1, None]})
+    np.testing.assert_array_equal(compact(frame)[0], [[1, 1], [nan, nan]])
+
+
+def test_lists_of_different_lengths_are_refused_by_name():
+    for table in (pa.table({"e": [[1.0, 2.0], [3.0]]}), pl.DataFrame({"e": [[1.0, 2.0], [3.0]]})):
+        with pytest.raises(
+            ValueError, match='column "e" holds lists of different lengths: 2 numbers in row 0, but 1 in row 1'
+        ):
+            RPForest().fit(table)
+
+
+def test_text_is_still_refused_by_name():
+    for table in (pa.table({"x": [1.0, 2.0], "s": ["a", "b"]}), pl.DataFrame({"x": [1.0, 2.0], "s": ["a", "b"]})):
+        assert compact(table)[0] is table
+        with pytest.raises(ValueError, match='"s"'):
+            RPForest().fit(table)
+
+
+def test_one_list_column_is_not_copied():
+    flat = np.arange(8.0)
+    table = pa.table({"e": pa.FixedSizeListArray.from_arrays(pa.array(flat), 2)})
+    assert np.shares_memory(compact(table)[0], flat)
+
+
+PEAK = """
+import numpy as np, polars as pl, pyarrow as pa, sys
+from rpfcluster import RPForest
+from rpfcluster._common import check_data
+columns = {{f"c{{j}}": np.random.default_rng(j).random(1_000_000, dtype=np.float32) for j in range(20)}}
+table = {table}
+check_data(RPForest(), table[:10] if hasattr(table, "height") else table.slice(0, 10), reset=True)  # imports
+def peak():
+    with open("/proc/self/status") as status:
+        return 1024 * next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+open("/proc/self/clear_refs", "w").write("5")
+before = peak()
+check_data(RPForest(), table, reset=True)
+print(peak() - before)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@pytest.mark.parametrize("table", ["pa.table(columns)", "pl.DataFrame(columns)"])
+def test_tables_are_copied_once(table):
+    # 80 MB of numbers.
+    run = subprocess.run([sys.executable, "-c", PEAK.format(table=table)], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert int(run.stdout) < 110e6
