@@ -8,7 +8,7 @@ BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 EXE := $(if $(filter Windows_NT,$(OS)),.exe)
 NATIVE_SOURCES := $(shell find crates \( -path '*/src/*' -o -name Cargo.toml \) -type f) Cargo.toml Cargo.lock
 
-.PHONY: python pytest pylint pydocs wheel sdist wheelcheck sdistcheck pypictures pyfigures
+.PHONY: python pytest ecosystem pylint pydocs wheel sdist wheelcheck sdistcheck pypictures pyfigures
 
 python: pylint pytest wheelcheck pydocs ## test the Python package, in a virtual environment of its own
 
@@ -31,6 +31,12 @@ pytest: $(VENV)/built binary ## test behaviour, scikit-learn's checks, docstring
 	RPF="$(abspath $(or $(CARGO_TARGET_DIR),target))/release/rpf$(EXE)" \
 		$(BIN)/python -m pytest -n 2 --dist worksteal --ignore python/tests/test_interrupt.py
 	$(BIN)/python -m pytest python/tests/test_interrupt.py
+
+# BERTopic without its dependencies: sentence-transformers would bring torch, and the tests have embeddings of their own.
+ecosystem: $(VENV)/built ## test with scanpy and BERTopic, which are installed for it
+	$(BIN)/python -m pip install --quiet --group ecosystem
+	$(BIN)/python -m pip install --quiet --no-deps 'bertopic>=0.17' pyyaml
+	$(BIN)/python -m pytest python/tests/test_scanpy.py python/tests/test_examples.py -k "scanpy or bertopic"
 
 pylint: $(VENV)/installed ## check layout, lints and types of the Python sources
 	$(BIN)/ruff check python examples bench

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ._rpfcluster import __version__
 
 if TYPE_CHECKING:
-    from . import datasets, metrics, plot
+    from . import datasets, metrics, plot, scanpy
     from ._cluster import RPFCluster
     from ._embedding import RPFEmbedding
     from ._forest import RPForest
@@ -36,6 +36,7 @@ __all__ = [
     "metrics",
     "plot",
     "save",
+    "scanpy",
     "sweep",
 ]
 
@@ -52,7 +53,7 @@ _MODULE_OF = {
     "save": "_model",
     "sweep": "_sweep",
 }
-_MODULES = ("datasets", "metrics", "plot")
+_MODULES = ("datasets", "metrics", "plot", "scanpy")
 
 
 def __getattr__(name: str) -> Any:

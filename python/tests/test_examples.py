@@ -1,10 +1,12 @@
 """The examples run, and what they state holds over several seeds."""
 
 import runpy
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
+from needs import require
 
 FOLDER = Path(__file__).parents[2] / "examples" / "python"
 
@@ -102,6 +104,29 @@ def test_rpfcluster_finds_rings_spirals_and_chains(tmp_path):
     for name, scores in found.items():
         assert name == "noise" or over_seeds(scores["RPFCluster"]) > 0.9, (name, scores["RPFCluster"])
     assert (tmp_path / "grid.png").stat().st_size > 10_000
+
+
+def test_embeddings_of_texts_are_clustered_by_angle():
+    found = run("embeddings_of_texts", 800)
+    assert over_seeds(found["RPFCluster"]) > over_seeds(found["KMeans"])
+
+
+def test_bertopic_takes_the_clusterer():
+    require("bertopic")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of other packages
+        score, names = run("topics_with_bertopic", 800)
+    assert len(names) == 20
+    assert not any(name.startswith("-1") for name in names)
+    assert score > 0.5
+
+
+def test_cells_of_scanpy_are_clustered_as_well_as_by_louvain():
+    require("scanpy")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of other packages
+        found = run("cells_with_scanpy")
+    assert over_seeds(found["RPFCluster"]) > 0.4
 
 
 def test_embedding_warns_of_components():

@@ -295,6 +295,7 @@ def test_docstring_examples_run():
         "datasets",
         "metrics",
         "plot",
+        "scanpy",
     ):
         module = importlib.import_module(f"rpfcluster.{name}")
         result = doctest.testmod(module)
