@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
 from test_same_labels import LINES, fnv
 
 from rpfcluster import NJW, ClusterForests, RPFCluster, RPForest, load, save, sweep
@@ -132,3 +133,36 @@ def test_sweep_equals_that_of_the_command(rpf, tmp_path):
     picked = ours.results
     assert theirs["label_free"]["beta2"] == picked["beta2"][ours.label_free]
     assert theirs["best_by_labels"]["scores"]["rho_c"] / 100 == picked["rho_c"][ours.best_by_labels]
+
+
+def test_model_of_standardised_columns_refuses_sparse_rows(rpf, tmp_path):
+    np.save(tmp_path / "rows.npy", X)
+    rpf(
+        "cluster",
+        tmp_path / "rows.npy",
+        "-k",
+        "3",
+        "--standardize",
+        "all",
+        "--seed",
+        "0",
+        "--model",
+        tmp_path / "model.rpf",
+    )
+    model = load(tmp_path / "model.rpf")
+    with pytest.raises(ValueError, match=r"standardises its input, which needs a dense array, but X is sparse$"):
+        model.predict(csr_matrix(NEW))
+
+
+def test_model_of_categorical_columns_is_left_to_the_command(rpf, tmp_path):
+    table = pd.DataFrame(X, columns=list("abcd")).assign(kind=np.where(Y == 1, "new", "old"))
+    table.to_csv(tmp_path / "rows.csv", index=False)
+    rpf("cluster", tmp_path / "rows.csv", "-k", "3", "--categorical", "kind", "--model", tmp_path / "model.rpf")
+    with pytest.raises(ValueError, match=r"categorical columns, which only the command reads; use `rpf predict`$"):
+        load(tmp_path / "model.rpf")
+
+
+def test_model_whose_number_of_trees_was_chosen_is_read_as_auto(rpf, tmp_path):
+    np.save(tmp_path / "rows.npy", X)
+    rpf("cluster", tmp_path / "rows.npy", "-k", "3", "--trees", "auto", "--model", tmp_path / "model.rpf")
+    assert load(tmp_path / "model.rpf").n_estimators == "auto"

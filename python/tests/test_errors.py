@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rpfcluster import RPFCluster, RPFEmbedding, RPForestKernel, save
+from rpfcluster import RPFCluster, RPFEmbedding, RPFNeighbors, RPForestKernel, save
 from rpfcluster.datasets import load_iris
 
 X = load_iris().data
@@ -147,3 +147,27 @@ def test_columns_of_other_libraries_are_named(library, convert) -> None:
 
 def test_numbers_in_a_column_of_objects_are_numbers() -> None:
     RPFCluster(2).fit(pd.DataFrame({"a": np.arange(9).astype(object), "b": np.arange(9.0)}))
+
+
+def test_precomputed_similarities_have_neither_a_chosen_number_of_clusters_nor_a_confidence():
+    similarity = np.exp(-(((X[:, None] - X) ** 2).sum(axis=2)))
+    with pytest.raises(ValueError, match=r"^n_clusters='auto' requires a forest"):
+        RPFCluster("auto", affinity="precomputed").fit(similarity)
+    model = RPFCluster(3, affinity="precomputed", random_state=0).fit(similarity)
+    with pytest.raises(AttributeError, match=r"^confidence_ requires a forest"):
+        model.confidence_  # noqa: B018
+
+
+def test_more_neighbors_or_components_than_samples_are_refused():
+    with pytest.raises(ValueError, match=r"n_neighbors = 150, n_samples_fit = 149$"):
+        RPFNeighbors(n_estimators=10, random_state=0).fit(X).kneighbors(n_neighbors=150)
+    with pytest.raises(ValueError, match=r"^n_components is 20, but must be below the number of samples, 20$"):
+        RPFEmbedding(20, n_estimators=10, random_state=0).fit(X[:20])
+
+
+def test_euclidean_neighbors_are_distances_among_rows_that_share_a_leaf():
+    with pytest.raises(ValueError, match=r"^mode='similarity' requires metric='co-leaf', not 'euclidean'$"):
+        RPFNeighbors(metric="euclidean", mode="similarity").fit(X)
+    model = RPFNeighbors(metric="euclidean", n_estimators=1, min_samples_split=2, random_state=0).fit(X)
+    with pytest.raises(ValueError, match=r"fewer than n_neighbors = 140 others; increase min_samples_split"):
+        model.kneighbors(X[:5] + 0.01, n_neighbors=140)
