@@ -140,6 +140,8 @@ put("graph", "ring", bytes([9]) + bytes(b for i in range(10) for b in (i, (i + 1
 put("graph", "two", bytes([5]) + bytes([0, 1, 4, 1, 2, 4, 3, 4, 8, 4, 5, 8]))
 put("graph", "scales", bytes([3]) + bytes([0, 1]) + b"\xc0" + np.float64(1e300).tobytes() + bytes([1, 2]) + b"\xc0" + np.float64(1e-300).tobytes() + bytes([2, 3, 4]))
 put("quantized", "mixed", bytes([3, 2]) + bytes((i * 37) % 180 for i in range(120)))
+put("quantized", "large", bytes([2, 226]) + bytes((i * 53) % 190 for i in range(90)))
+put("quantized", "large-single", bytes([3, 235]) + bytes((i * 29) % 190 for i in range(64)))
 put("quantized", "outlier", bytes([1, 0]) + bytes([4, 5, 6, 7]) + b"\xc0" + np.float64(1e300).tobytes())
 
 for name, line in {

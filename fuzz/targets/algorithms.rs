@@ -155,13 +155,16 @@ fn residual(affinity: &SparseAffinity, embedding: &Embedding) -> f64 {
     (0..k).map(|column| squares(column).sqrt()).fold(0.0, f64::max)
 }
 
-/// Rows enough for the quantized dot products, made from a few adversarial ones: growing, which uses them, and routing
-/// a few rows, which does not, agree.
+/// Quantized against exact dot products on rows made from a few adversarial numbers. Every eighth input has rows enough
+/// to be grown by quantized dot products, in few nodes of many rows; the others are grown exactly, in many nodes.
 pub fn quantized(bytes: &[u8]) {
-    const ROWS: usize = 4200;
     let mut numbers = Numbers(bytes);
-    let Some(seed) = numbers.byte() else { return };
-    let d = 6 + usize::from(numbers.byte().unwrap_or(0) % 30);
+    let (Some(seed), Some(columns)) = (numbers.byte(), numbers.byte()) else { return };
+    let is_large = columns >= 0xe0;
+    let (rows, min_node, d) = match is_large {
+        true => (4096, 64, 6 + usize::from(columns % 30)),
+        false => (200, 2, 1 + usize::from(columns % 64)),
+    };
     let drawn: Vec<f64> = std::iter::from_fn(|| numbers.number()).take(64 * d).collect();
     if drawn.is_empty() {
         return;
@@ -169,26 +172,32 @@ pub fn quantized(bytes: &[u8]) {
     // The i-th row begins at another number and is scaled a little differently, so that many rows nearly tie.
     let scale = |i: usize| 1.0 + (i / drawn.len()) as f64 * f64::EPSILON;
     let value = |i: usize, j: usize| drawn[(i + j * 7) % drawn.len()] * scale(i);
-    let values: Vec<f64> = (0..ROWS * d).map(|at| value(at / d, at % d)).collect();
+    let values: Vec<f64> = (0..rows * d).map(|at| value(at / d, at % d)).collect();
     if values.iter().any(|x| !x.is_finite()) {
         return;
     }
-    let params = ForestParams { trees: 2, min_node: 8, seed: seed.into(), ..ForestParams::default() };
-    let points = Points::new(&values, ROWS, d).expect("finite numbers");
-    let forest = Forest::grow(&points, &params).expect("valid parameters");
+    let params = ForestParams { trees: 2, min_node, seed: seed.into(), ..ForestParams::default() };
+    if seed & 1 == 0 {
+        check_routes(&values, rows, d, &params);
+    } else {
+        let largest = f64::from(f32::MAX);
+        let single: Vec<f32> = values.iter().map(|x| x.clamp(-largest, largest) as f32).collect();
+        check_routes(&single, rows, d, &params);
+    }
+}
+
+/// The leaves of a grown forest, of all its rows routed together, which is quantized, and of one row in 61 routed
+/// alone, which is exact in a tree of more than 16 inner nodes.
+fn check_routes<R: Real>(values: &[R], n: usize, d: usize, params: &ForestParams) {
+    let points = Points::new(values, n, d).expect("finite numbers");
+    let forest = Forest::grow(&points, params).expect("valid parameters");
     let leaves = forest.leaves();
-    for start in (0..ROWS - 8).step_by(97) {
-        let few = Points::new(&values[start * d..(start + 8) * d], 8, d).expect("finite numbers");
-        let routed = forest.route(&few).expect("the same columns");
+    assert_eq!(&forest.route(&points).expect("the same columns"), leaves.leaf_ids());
+    for row in (0..n).step_by(61) {
+        let alone = Points::new(&values[row * d..(row + 1) * d], 1, d).expect("finite numbers");
+        let routed = forest.route(&alone).expect("the same columns");
         for tree in 0..params.trees {
-            for row in 0..8 {
-                assert_eq!(
-                    routed.get(row, tree),
-                    leaves.leaf_ids().get(start + row, tree),
-                    "row {}",
-                    start + row
-                );
-            }
+            assert_eq!(routed.get(0, tree), leaves.leaf_ids().get(row, tree), "row {row}");
         }
     }
 }
