@@ -1,9 +1,9 @@
 """Rows with missing values: trees that route them natively against imputation before the fit.
 
-Values are removed from tables with known classes, at random or, with a probability that grows with the rank of the value
-in its column, by value. `RPFCluster(missing="native")` clusters what is left; the same estimator clusters the table
-after mean, KNN and iterative imputation by scikit-learn with its defaults. The true number of clusters is given. Results are stored,
-and the table of docs/notes/2026-11-gaps.md is printed.
+Values are removed from tables with known classes, at random or by value, with a probability that grows with the rank of
+the value in its column. `RPFCluster(missing="native")` clusters what is left; the same estimator clusters the table after
+mean, KNN and iterative imputation by scikit-learn with its defaults. The true number of clusters is given. Results are
+stored, and the table of docs/notes/2026-11-gaps.md is printed.
 """
 
 from __future__ import annotations
@@ -57,9 +57,10 @@ def with_gaps(X: Any, kind: str, share: float, seed: int) -> Any:
 
 def measure(X: Any, k: int, method: str, seed: int) -> tuple[Any, float]:
     """Return the labels and the seconds of one method, imputation included."""
-    from rpfcluster import RPFCluster
     from sklearn.experimental import enable_iterative_imputer  # noqa: F401
     from sklearn.impute import IterativeImputer, KNNImputer, SimpleImputer
+
+    from rpfcluster import RPFCluster
 
     start = time.perf_counter()
     imputers = {"mean": SimpleImputer, "knn": KNNImputer, "iterative": lambda: IterativeImputer(random_state=seed)}
@@ -81,7 +82,9 @@ def table(lines: list[record.Line]) -> str:
         return f"{np.mean(of):.3f}" if of else ""
 
     text = [
-        "| mean ARI | " + " | ".join(f"{share:.0%} {'at random' if kind == 'random' else 'by value'}" for kind, share in groups) + " | all | design | check |",
+        "| mean ARI | "
+        + " | ".join(f"{share:.0%} {'at random' if kind == 'random' else 'by value'}" for kind, share in groups)
+        + " | all | design | check |",
         "|---" * (len(groups) + 4) + "|",
     ]
     for method in METHODS:

@@ -2,8 +2,8 @@
 
 Every method gets the same columns as numbers and as categories and the true number of clusters. Numbers are
 standardised. Peers need complete tables, so the gaps of one table are filled with means for them; `RPFCluster` takes
-them as they are. Results are stored, and the tables of docs/notes/2026-11-gaps.md and docs/how-to/categories-and-gaps.md
-are printed.
+them as they are. Results are stored, and the table of docs/notes/2026-11-gaps.md and of
+docs/how-to/categories-and-gaps.md is printed.
 """
 
 from __future__ import annotations
@@ -108,7 +108,10 @@ def table(lines: list[record.Line]) -> str:
         of = [x[field] for x in lines if x["method"] == method and name in (None, x["name"])]
         return float(np.mean(of)) if of else float("nan")
 
-    text = ["| ARI | " + " | ".join(names) + " | mean ARI | mean NMI | seconds, mean |", "|---" * (len(names) + 4) + "|"]
+    text = [
+        "| ARI | " + " | ".join(names) + " | mean ARI | mean NMI | seconds, mean |",
+        "|---" * (len(names) + 4) + "|",
+    ]
     for method in METHODS:
         cells = [f"{mean('ari', method, name):.3f}" for name in names]
         cells += [f"{np.mean([mean(field, method, name) for name in names]):.3f}" for field in ("ari", "nmi")]

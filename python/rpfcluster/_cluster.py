@@ -295,8 +295,8 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, ClusterParams): 
         **params
             The parameters to change; all others keep their values. The parameters of the forest (``n_estimators``,
             ``split``, ``direction``, ``n_candidates``, ``n_components``, ``metric``, ``duplicates``,
-            ``categorical_features``, ``missing``, ``random_state``) cannot change, ``min_samples_split`` cannot be below its value in the forest, and ``n_clusters`` must be a
-            number.
+            ``categorical_features``, ``missing``, ``random_state``) cannot change, ``min_samples_split`` cannot be below
+            its value in the forest, and ``n_clusters`` must be a number.
 
         Returns
         -------

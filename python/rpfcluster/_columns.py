@@ -49,7 +49,9 @@ def categorical_columns(X: Any, wanted: Any, names: list[str] | None) -> list[in
     wanted = np.asarray(wanted)
     if wanted.dtype == bool:
         if wanted.shape != (len(columns),):
-            raise ValueError(f"categorical_features is a mask of shape {wanted.shape}, but X has {len(columns)} columns")
+            raise ValueError(
+                f"categorical_features is a mask of shape {wanted.shape}, but X has {len(columns)} columns"
+            )
         return [int(at) for at in np.flatnonzero(wanted)]
     places = set()
     for column in wanted.tolist():

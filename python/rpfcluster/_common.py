@@ -38,10 +38,11 @@ Array: TypeAlias = NDArray[Any]
 def check_data(estimator: BaseEstimator, X: Any, *, reset: bool, min_samples: int = 1) -> Any:
     """Validate X and return it as a C-contiguous array or a CSR matrix, float32 or float64."""
     refuse_dates(X)
+    missing = getattr(estimator, "missing", "error")
     if reset:
         estimator.__dict__.pop("_preparation", None)
-        check_choice(getattr(estimator, "missing", "error"), "missing", MISSING)
-    asked = getattr(estimator, "categorical_features", None) is not None or getattr(estimator, "missing", "error") != "error"
+        check_choice(missing, "missing", MISSING)
+    asked = missing != "error" or getattr(estimator, "categorical_features", None) is not None
     if asked if reset else hasattr(estimator, "_preparation"):
         return prepared(estimator, X, reset=reset, min_samples=min_samples)
     frame = X

@@ -109,8 +109,8 @@ def load(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> RPFClust
 
     Notes
     -----
-    Categories, missing values and, if the command standardised columns, the scaling of new samples are treated as in the
-    training data.
+    Categories and missing values of new samples are treated as those of the training data. If the command standardised
+    columns, the loaded estimator standardises new samples in the same way.
     """
     # Raises the OSError of Python, with its errno, if the file cannot be read.
     with Path(path).open("rb"):

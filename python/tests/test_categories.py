@@ -1,6 +1,7 @@
 """Categories and missing values: the same answer as the command, models of either, inputs of every kind, errors."""
 
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -151,9 +152,8 @@ def test_complete_samples_have_the_labels_of_the_default():
     ],
 )
 def test_errors_name_the_column_and_the_remedy(params, frame, words):
-    with pytest.raises(ValueError, match="") as caught:
+    with pytest.raises(ValueError, match=re.escape(words)):
         RPFCluster(3, **params).fit(frame)
-    assert words in str(caught.value)
 
 
 def test_models_without_gaps_refuse_them():
