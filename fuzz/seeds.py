@@ -56,7 +56,21 @@ for name, text in {
 }.items():
     put("labels", name, text)
 
-for dtype in ("<f8", "<f4", ">i2", "|u1", "<i8", "|b1", "<U3", "<c16"):
+JSON = {
+    "lines": '{"x":1.5,"s":"a","b":true}\n{"x":null,"s":"b\\u00e9"}\n\n{"b":false,"y":-2e3}\n',
+    "array": '[{"x":1,"y":2},{"y":3,"x":4}]',
+    "lists": '{"id":"a","e":[1,2.5,-3]}\n{"id":"b","e":[0,null,1]}\n{"id":"c","e":null}\n',
+    "ragged": '{"e":[1,2],"z":1}\n{"e":[1],"z":2}\n{"e":7,"z":3}\n',
+    "nested": '{"o":{"p":[1,{"q":2}]},"l":["a",[1]],"x":1}\n{"o":{},"l":[],"x":12345678901234567890}\n',
+    "mark": '\ufeff {"x": 1}\r\n {"x": 2}\r\n',
+    "keys": "".join(f'{{"k{i}":{i}}}\n' for i in range(40)),
+    "deep": '{"x":' + "[" * 200 + "]" * 200 + "}\n",
+}
+for name, text in JSON.items():
+    put("json", name, text)
+    put("gzip", f"json-{name}", b"\1" + text.encode())
+
+for dtype in ("<f8", "<f4", "<f2", ">f2", "|i1", ">i2", "|u1", "<i8", "|b1", "<U3", "<c16"):
     for order in "CF":
         file = io.BytesIO()
         array = np.array([[1, 2], [3, 4], [5, 6]], order=order).astype(dtype, order=order)
@@ -123,6 +137,22 @@ for codec in ("uncompressed", "lz4", "zstd"):
         with pa.ipc.new_stream(file, source.schema, options=options) as stream:
             stream.write_table(source)
         put("arrow", f"{name}-{codec}-stream", file.getvalue())
+halves = np.arange(12, dtype=np.float16)
+lists = pa.table(
+    {
+        "fixed": pa.FixedSizeListArray.from_arrays(pa.array(halves), 3),
+        "bytes": pa.FixedSizeListArray.from_arrays(pa.array(np.arange(8, dtype=np.int8)), 2),
+        "even": pa.array([[1.0, 2.0], None, [3.0, None], [5.0, 6.0]], pa.list_(pa.float32())),
+        "large": pa.array([[1], [2], [], [4]], pa.large_list(pa.uint64())),
+    }
+)
+for version in ("1.0", "2.0"):
+    file = io.BytesIO()
+    pq.write_table(lists, file, data_page_version=version, row_group_size=3)
+    put("parquet", f"lists-v{version[0]}", file.getvalue())
+file = io.BytesIO()
+pa.feather.write_feather(lists, file, compression="uncompressed")
+put("arrow", "lists", file.getvalue())
 views = pa.table({"v": pa.array(["a", "a longer text than twelve bytes", None], pa.string_view()), "x": [1.0, 2.0, 3.0]})
 file = io.BytesIO()
 with pa.ipc.new_file(file, views.schema) as out:

@@ -11,13 +11,14 @@ pub use readers::MEMORY;
 type Target = (&'static str, fn(&[u8]));
 
 /// All targets but those of the command line.
-pub const TARGETS: [Target; 13] = [
+pub const TARGETS: [Target; 14] = [
     ("text", readers::text),
     ("npy", readers::npy),
     ("npz", readers::npz),
     ("mtx", readers::mtx),
     ("parquet", readers::parquet),
     ("arrow", readers::arrow),
+    ("json", readers::json),
     ("gzip", readers::gzip),
     ("labels", readers::labels),
     ("similarity", readers::similarity),

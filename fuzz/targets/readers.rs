@@ -80,6 +80,11 @@ pub fn arrow(bytes: &[u8]) {
     check_frame(read_frame_bytes(bytes.to_vec(), "x", &options(Some(Format::Arrow))));
 }
 
+/// JSON lines and arrays of objects.
+pub fn json(bytes: &[u8]) {
+    check_frame(read_frame_bytes(bytes.to_vec(), "x", &options(Some(Format::Json))));
+}
+
 /// A gzipped file of any format. Half of the inputs are compressed here, so that the format inside is reached too.
 pub fn gzip(bytes: &[u8]) {
     let Some((kind, bytes)) = bytes.split_first() else { return };

@@ -55,6 +55,13 @@ fn dir() -> TestDir {
         std::iter::once(i as f64).chain(row).map(f64::to_le_bytes).collect::<Vec<_>>()
     });
     dir.put("new.npy", common::npy("<f8", 150, 5, numbers));
+    // Halves from 0 to 1 with the bits of an embedding in half precision.
+    let halves = common::numbers().take(150 * 60).map(|x| (0x3800 + (x * 1024.0) as u16).to_le_bytes());
+    dir.put("embeddings.npy", common::npy("<f2", 150, 60, halves));
+    let article = |(i, cells): (usize, Vec<&str>)| {
+        format!("{{\"id\":\"a{i}\",\"title\":\"{}\",\"embedding\":[{}]}}\n", cells[4], cells[..4].join(","))
+    };
+    dir.put("articles.jsonl", lines().enumerate().map(article).collect::<String>());
     dir.put("data.npy", common::npy("<f8", 150, 5, common::numbers().take(750).map(f64::to_le_bytes)));
     // A chain of nine points with a weak link in the middle.
     let weight = |i: usize, j: usize| match (i.abs_diff(j), i.min(j)) {

@@ -155,6 +155,18 @@ impl Budget {
         Ok(())
     }
 
+    /// What is spent by now, for [`rewind`](Self::rewind).
+    #[cfg(any(feature = "arrow", feature = "parquet"))]
+    pub fn spent(&self) -> u64 {
+        self.spent.load(Ordering::Relaxed)
+    }
+
+    /// Notes that everything that was allocated since `spent` was freed.
+    #[cfg(any(feature = "arrow", feature = "parquet"))]
+    pub fn rewind(&self, spent: u64) {
+        self.spent.store(spent, Ordering::Relaxed);
+    }
+
     /// Notes that `bytes` were freed.
     pub fn release(&self, bytes: usize) {
         self.spent.fetch_sub(bytes as u64, Ordering::Relaxed);

@@ -139,6 +139,11 @@ fn mutants_of_npy_files_are_survived() {
 }
 
 #[test]
+fn mutants_of_json_files_are_survived() {
+    check_mutants("json");
+}
+
+#[test]
 fn mutants_of_npz_files_are_survived() {
     check_mutants("npz");
 }
@@ -223,6 +228,23 @@ fn compression_bomb_is_refused_while_it_is_read() {
     let (read, held) = peak(|| read_similarity_bytes(bomb, "bomb", &options));
     assert!(read.unwrap_err().to_string().contains("reading needs over"));
     assert!(held < 20 << 20, "{held} bytes");
+}
+
+/// Every row has a key of its own, or one row has a long list: the table would be far larger than the file.
+#[test]
+fn json_that_unfolds_is_refused_within_the_limit() {
+    let _alone = alone();
+    let keys: String = (0..20_000).map(|i| format!("{{\"k{i}\":1}}\n")).collect();
+    let list = format!("{{\"a\":[{}0]}}\n", "0,".repeat(8 << 20));
+    for (name, text) in [("keys", keys), ("list", list)] {
+        let options =
+            ReadOptions { format: Some(Format::Json), memory: Some(60 << 20), ..Default::default() };
+        let bytes = text.into_bytes();
+        let (read, held) = peak(|| read_frame_bytes(bytes, "x", &options));
+        let message = read.unwrap_err().to_string();
+        assert!(message.contains("reading needs over"), "{name}: {message}");
+        assert!(held < 62 << 20, "{name}: {held} bytes");
+    }
 }
 
 #[test]
@@ -310,6 +332,13 @@ fn odd_files_are_refused_with_one_sentence() {
         ("empty.parquet", Vec::new(), "is not a Parquet file"),
         ("empty.arrow", Vec::new(), "is not a valid Arrow file"),
         ("empty.npy", Vec::new(), "is not a .npy array"),
+        ("empty.jsonl", b"\n \n".to_vec(), "the file is empty"),
+        ("empty.json", b"[]".to_vec(), "the file is empty"),
+        ("cut.jsonl", b"{\"a\":1}\n\n{\"a\":".to_vec(), "row 2 (line 3): is not a JSON object"),
+        ("cut.json", b"[{\"a\":1},{\"a\":".to_vec(), "is not an array of JSON objects"),
+        ("numbers.jsonl", b"1\n2\n".to_vec(), "row 1: is not a JSON object"),
+        ("keyless.jsonl", b"{}\n{}\n".to_vec(), "there are no columns"),
+        ("twice.jsonl", b"{\"a\":1,\"a\":2}\n".to_vec(), "row 1: \"a\" occurs twice in the row"),
         ("mark.csv", b"\xef\xbb\xbf".to_vec(), "the file is empty"),
         ("lines.csv", b"\n\n\r\n".to_vec(), "the file is empty"),
         ("zeros.csv", b"a,b\n1,\0\n".to_vec(), "zero bytes"),

@@ -1,10 +1,80 @@
-//! Columns of a Parquet or Arrow file → [`Frame`], batch by batch. The readers pass every cell as a number or as text,
-//! so this file depends on neither format. `guarded` turns a panic of a reader into an error.
+//! Columns of a Parquet, Arrow or JSON file → [`Frame`], batch by batch. The readers pass every cell as a number or as text,
+//! so this file depends on no format. `guarded` turns a panic of a reader into an error.
+//!
+//! A list of numbers of one length in all rows, such as an embedding, is one column for each element ([`Layout`]).
 
 use crate::error::{Result, format};
 use crate::frame::{Frame, Lines, TextColumn};
 use crate::memory::Budget;
 use crate::table::Values;
+
+/// The column of an element of a list, counted from 1.
+pub(crate) fn element_name(list: &str, element: usize) -> String {
+    format!("{list}[{element}]")
+}
+
+/// Where the fields of a file are among the columns of its frame.
+#[cfg(any(feature = "arrow", feature = "parquet"))]
+pub(crate) struct Layout {
+    /// The first column of each field.
+    pub first: Vec<usize>,
+    /// The columns.
+    pub names: Vec<String>,
+}
+
+#[cfg(any(feature = "arrow", feature = "parquet"))]
+impl Layout {
+    /// Of fields with these names, and for a list of numbers its length.
+    pub fn new(source: &str, fields: Vec<(String, Option<usize>)>, budget: &Budget) -> Result<Self> {
+        /// Bytes of a column besides its name.
+        const COLUMN: usize = 64;
+        let mut layout = Layout { first: Vec::with_capacity(fields.len()), names: Vec::new() };
+        for (name, length) in fields {
+            layout.first.push(layout.names.len());
+            let Some(length) = length else {
+                layout.names.push(name);
+                continue;
+            };
+            if length > super::MAX_WIDTH {
+                let limit = super::MAX_WIDTH;
+                let name = crate::error::excerpt(&name);
+                let problem = format!("lists of {length} numbers in \"{name}\" exceed the limit of {limit}");
+                return Err(format(source, problem));
+            }
+            budget.spend_items(length, COLUMN + name.len())?;
+            layout.names.extend((1..=length).map(|element| element_name(&name, element)));
+        }
+        Ok(layout)
+    }
+}
+
+/// What a part of a file holds.
+#[cfg(any(feature = "arrow", feature = "parquet"))]
+pub(crate) enum Lists {
+    /// All lists have the length of the first.
+    Even(Frame),
+    /// Those of this field do not.
+    Ragged(usize),
+}
+
+/// Reads a file again as long as a field turns out to hold lists of different lengths, which are no columns. `read` is
+/// told these fields.
+#[cfg(any(feature = "arrow", feature = "parquet"))]
+pub(crate) fn with_even_lists(budget: &Budget, read: impl Fn(&[usize]) -> Result<Lists>) -> Result<Frame> {
+    let mut ragged = Vec::new();
+    let spent = budget.spent();
+    loop {
+        match read(&ragged)? {
+            Lists::Even(frame) => return Ok(frame),
+            Lists::Ragged(field) => ragged.push(field),
+        }
+        budget.rewind(spent);
+    }
+}
+
+/// What a column of lists that are no columns holds, in messages.
+#[cfg(any(feature = "arrow", feature = "parquet"))]
+pub(crate) const NESTED: &str = "list, map or struct";
 
 /// A frame in the making. Rows are counted from the start of the batch at hand.
 pub(crate) struct Collector<'a> {
@@ -90,6 +160,7 @@ impl<'a> Collector<'a> {
 }
 
 /// Runs a reader of another crate. A panic in it means that the file is damaged.
+#[cfg(any(feature = "arrow", feature = "parquet"))]
 pub(crate) fn guarded<T>(source: &str, kind: &str, read: impl FnOnce() -> Result<T>) -> Result<T> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(read))
         .unwrap_or_else(|_| Err(format(source, format!("the {kind} data is damaged"))))

@@ -4,6 +4,8 @@
 //! number, in this order, and the module of that format parses the bytes. The `_bytes` functions take bytes that are
 //! not gzipped. Tables become a [`Frame`]. A [`Budget`] bounds the memory that a file can claim.
 
+mod columnar;
+mod json;
 mod labels;
 mod mtx;
 mod npy;
@@ -18,8 +20,6 @@ mod text;
 mod arrow;
 #[cfg(feature = "arrow")]
 mod arrow_limits;
-#[cfg(any(feature = "arrow", feature = "parquet"))]
-mod columnar;
 #[cfg(any(feature = "arrow", feature = "parquet"))]
 mod compression;
 #[cfg(feature = "parquet")]
@@ -61,6 +61,8 @@ pub enum Format {
     Npz,
     /// Matrix Market.
     Mtx,
+    /// JSON objects, one per line or in an array.
+    Json,
 }
 
 impl FromStr for Format {
@@ -75,11 +77,13 @@ impl FromStr for Format {
             "npy" => Format::Npy,
             "npz" => Format::Npz,
             "mtx" | "mm" => Format::Mtx,
+            "jsonl" | "ndjson" | "json" => Format::Json,
             _ => {
                 return Err(DataError::Option {
                     name: format!("format \"{name}\""),
-                    problem: "is not known; use csv, tsv, txt, parquet, arrow, feather, npy, npz or mtx"
-                        .into(),
+                    problem:
+                        "is not known; use csv, tsv, txt, parquet, arrow, feather, jsonl, npy, npz or mtx"
+                            .into(),
                 });
             }
         })
@@ -107,10 +111,20 @@ impl Format {
             Format::Npz
         } else if bytes.starts_with(b"%%MatrixMarket") {
             Format::Mtx
+        } else if is_json(bytes) {
+            Format::Json
         } else {
             Format::Text
         }
     }
+}
+
+/// Whether text begins like a JSON object, or like an array of them.
+fn is_json(bytes: &[u8]) -> bool {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
+    let inside = bytes.strip_prefix(b"[").unwrap_or(bytes).trim_ascii_start();
+    let object = inside.strip_prefix(b"{").map(<[u8]>::trim_ascii_start);
+    object.is_some_and(|object| matches!(object.first(), Some(b'"' | b'}')))
 }
 
 /// What is known about a file beyond its name.
@@ -150,6 +164,7 @@ fn parse_frame(bytes: Vec<u8>, source: &str, options: &ReadOptions, budget: &Bud
     match options.format.unwrap_or_else(|| Format::from_bytes(&bytes)) {
         Format::Text => text::read(bytes, source, options, budget),
         Format::Npy => npy::read(&bytes, source)?.into_frame(budget),
+        Format::Json => json::read(&bytes, source, budget),
         #[cfg(feature = "parquet")]
         Format::Parquet => parquet::read(bytes, source, budget),
         #[cfg(not(feature = "parquet"))]

@@ -1,8 +1,11 @@
-//! NumPy's .npy format, versions 1 to 3: a text header, then the elements. Reads floats of 4 and 8 bytes, integers and
+//! NumPy's .npy format, versions 1 to 3: a text header, then the elements. Reads floats of 2, 4 and 8 bytes, integers and
 //! booleans, of either byte order, in C or Fortran order. The length of the data is checked against the shape before
-//! anything is allocated. Single precision is kept. Also decodes the index and text arrays of .npz files.
+//! anything is allocated. Single precision is kept; half precision and integers of one byte become single precision,
+//! which holds them exactly. Also decodes the index and text arrays of .npz files.
 //!
 //! Written by hand: npyz brings twelve more packages (a parser generator among them) and reads no faster.
+
+use half::f16;
 
 use super::MAX_WIDTH;
 use crate::error::{Result, format};
@@ -85,18 +88,24 @@ impl Array<'_> {
             .collect()
     }
 
-    /// The elements in file order, single precision kept.
+    /// The elements in file order, in single precision where that holds them exactly: embeddings are often halves or bytes.
     pub fn values(&self, budget: &Budget) -> Result<Values> {
-        let width = if (self.kind, self.size) == (b'f', 4) { 4 } else { 8 };
-        budget.spend_items(self.data.len() / self.size, width)?;
+        let single = matches!((self.kind, self.size), (b'f', 2 | 4) | (b'i' | b'u', 1));
+        budget.spend_items(self.data.len() / self.size, if single { 4 } else { 8 })?;
+        if single {
+            return Ok(Values::F32(match (self.kind, self.size) {
+                (b'f', 2) => self.elements(|b| f16::from_le_bytes(b).to_f32()),
+                (b'i', _) => self.elements(|b| f32::from(i8::from_le_bytes(b))),
+                (b'u', _) => self.elements(|[b]| f32::from(b)),
+                _ => self.elements(f32::from_le_bytes),
+            }));
+        }
         Ok(Values::F64(match (self.kind, self.size) {
-            (b'f', 4) => return Ok(Values::F32(self.elements(f32::from_le_bytes))),
             (b'f', 8) => self.elements(f64::from_le_bytes),
-            (b'i', 1) => self.elements(|b| f64::from(i8::from_le_bytes(b))),
             (b'i', 2) => self.elements(|b| f64::from(i16::from_le_bytes(b))),
             (b'i', 4) => self.elements(|b| f64::from(i32::from_le_bytes(b))),
             (b'i', 8) => self.elements(|b| i64::from_le_bytes(b) as f64),
-            (b'u' | b'b', 1) => self.elements(|[b]| f64::from(b)),
+            (b'b', 1) => self.elements(|[b]| f64::from(b)),
             (b'u', 2) => self.elements(|b| f64::from(u16::from_le_bytes(b))),
             (b'u', 4) => self.elements(|b| f64::from(u32::from_le_bytes(b))),
             (b'u', 8) => self.elements(|b| u64::from_le_bytes(b) as f64),

@@ -1,9 +1,9 @@
 //! Apache Parquet, column by column, without Arrow in between: the Arrow side of the parquet crate takes four times as
 //! long to compile as the rest of it.
 //!
-//! Reads numbers, booleans, half precision, decimals of up to 38 digits and text. A null is a missing cell; a date,
-//! time, binary or nested value becomes text that names its type. Numbers stay in single precision if no numeric column
-//! has more. A panic of the parquet crate on a damaged file becomes an error; `parquet_limits` checks the lengths that it
+//! Reads numbers, booleans, half precision, decimals of up to 38 digits, text, and lists of numbers that have one length in
+//! all rows, such as embeddings. A null is a missing cell; a date, time, binary or other nested value becomes text that
+//! names its type. Numbers stay in single precision if no numeric column has more. A panic of the parquet crate on a damaged file becomes an error; `parquet_limits` checks the lengths that it
 //! would allocate.
 
 use bytes::Bytes;
@@ -13,9 +13,9 @@ use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
+use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor, TypePtr};
 
-use super::columnar::{Collector, guarded};
+use super::columnar::{Collector, Layout, Lists, NESTED, guarded, with_even_lists};
 use super::parquet_limits;
 use crate::error::{Result, format};
 use crate::frame::Frame;
@@ -41,10 +41,14 @@ enum Meaning {
     Other(&'static str),
 }
 
-/// One field of the schema: what it means, and the stored column it is read from. Nested fields have none.
+/// One field of the schema: what it means, and the stored column it is read from. Nested fields have none, except lists
+/// of numbers.
 struct Field {
     meaning: Meaning,
     stored: Option<usize>,
+    is_list: bool,
+    /// Length of its lists.
+    length: Option<usize>,
 }
 
 /// Reads a whole Parquet file.
@@ -56,61 +60,240 @@ pub(crate) fn read(bytes: Vec<u8>, source: &str, budget: &Budget) -> Result<Fram
         }
         let bytes = Bytes::from(bytes);
         let file = SerializedFileReader::new(bytes.clone()).map_err(bad)?;
-        parquet_limits::check(&bytes, file.metadata(), source, budget)?;
-        let schema = file.metadata().file_metadata().schema_descr();
-        let fields = fields(schema);
-        let names = schema.root_schema().get_fields().iter().map(|field| field.name().to_string()).collect();
-        let mut collector = Collector::new(source, names, is_single(&fields, schema), budget)?;
-        // Without a column that is read, the number of rows would be a mere claim.
-        if fields.iter().all(|field| field.stored.is_none()) {
-            return Err(format(source, "every column holds lists, maps or structs; there are no numbers"));
-        }
-        for group in 0..file.num_row_groups() {
-            let group = file.get_row_group(group).map_err(bad)?;
-            let mut columns = Vec::with_capacity(fields.len());
-            for field in &fields {
-                columns.push(
-                    field.stored.map(|column| group.get_column_reader(column)).transpose().map_err(bad)?,
-                );
-            }
-            let mut left = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
-            while left > 0 {
-                let rows = left.min(BATCH);
-                collector.begin(rows)?;
-                for (column, (field, reader)) in fields.iter().zip(&mut columns).enumerate() {
-                    let found = match reader {
-                        Some(reader) => {
-                            push(&mut collector, column, field, schema, reader, rows).map_err(bad)?
-                        }
-                        None => {
-                            (0..rows).for_each(|row| collector.other(row, column, "list, map or struct"));
-                            rows
-                        }
-                    };
-                    if found != rows {
-                        return Err(format(source, "is not a Parquet file: a column has too few rows"));
-                    }
-                }
-                collector.end(rows)?;
-                left -= rows;
-            }
-        }
-        collector.finish()
+        with_even_lists(budget, |ragged| read_fields(&bytes, &file, ragged, source, budget))
     })
+}
+
+/// Reads all fields; those in `ragged` hold lists of different lengths.
+fn read_fields(
+    bytes: &[u8],
+    file: &SerializedFileReader<Bytes>,
+    ragged: &[usize],
+    source: &str,
+    budget: &Budget,
+) -> Result<Lists> {
+    let bad = |e: ParquetError| format(source, format!("is not a valid Parquet file: {e}"));
+    let schema = file.metadata().file_metadata().schema_descr();
+    let mut fields = fields(schema);
+    ragged.iter().for_each(|field| fields[*field] = Field::nested());
+    let lists: Vec<usize> = fields.iter().filter(|f| f.is_list).filter_map(|f| f.stored).collect();
+    parquet_limits::check(bytes, file.metadata(), &lists, source, budget)?;
+    for field in fields.iter_mut().filter(|field| field.is_list) {
+        field.length = first_length(file, field, schema).map_err(bad)?;
+        if field.length.is_none() {
+            // Missing in all rows that were looked at.
+            *field = Field::nested();
+        }
+    }
+    let names = schema.root_schema().get_fields().iter().map(|field| field.name().to_string());
+    let layout = Layout::new(source, names.zip(fields.iter().map(|field| field.length)).collect(), budget)?;
+    let longest = fields.iter().filter_map(|field| field.length).max().unwrap_or(1);
+    let batch = (BATCH / longest).max(1);
+    let mut collector = Collector::new(source, layout.names, is_single(&fields, schema), budget)?;
+    // Without a column that is read, the number of rows would be a mere claim.
+    if fields.iter().all(|field| field.stored.is_none()) {
+        return Err(format(source, "every column holds lists, maps or structs; there are no numbers"));
+    }
+    for group in 0..file.num_row_groups() {
+        let group = file.get_row_group(group).map_err(bad)?;
+        let mut columns = Vec::with_capacity(fields.len());
+        for field in &fields {
+            columns
+                .push(field.stored.map(|column| group.get_column_reader(column)).transpose().map_err(bad)?);
+        }
+        let mut left = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+        while left > 0 {
+            let rows = left.min(batch);
+            collector.begin(rows)?;
+            for (at, (field, reader)) in fields.iter().zip(&mut columns).enumerate() {
+                let column = layout.first[at];
+                let found = match (reader, field.is_list) {
+                    (Some(reader), true) => {
+                        let done = push_lists(&mut collector, column, field, schema, reader, rows);
+                        match done.map_err(bad)? {
+                            Some(found) => found,
+                            None => return Ok(Lists::Ragged(at)),
+                        }
+                    }
+                    (Some(reader), false) => {
+                        push(&mut collector, column, field, schema, reader, rows).map_err(bad)?
+                    }
+                    (None, _) => {
+                        (0..rows).for_each(|row| collector.other(row, column, NESTED));
+                        rows
+                    }
+                };
+                if found != rows {
+                    return Err(format(source, "is not a Parquet file: a column has too few rows"));
+                }
+            }
+            collector.end(rows)?;
+            left -= rows;
+        }
+    }
+    collector.finish().map(Lists::Even)
+}
+
+impl Field {
+    fn nested() -> Self {
+        Field { meaning: Meaning::Other(NESTED), stored: None, is_list: false, length: None }
+    }
 }
 
 /// The fields of the schema's top level.
 fn fields(schema: &SchemaDescriptor) -> Vec<Field> {
-    let mut stored = vec![None; schema.root_schema().get_fields().len()];
+    let roots = schema.root_schema().get_fields();
+    let mut stored = vec![Vec::new(); roots.len()];
     for column in 0..schema.num_columns() {
-        if schema.column(column).path().parts().len() == 1 && schema.column(column).max_rep_level() == 0 {
-            stored[schema.get_column_root_idx(column)] = Some(column);
+        stored[schema.get_column_root_idx(column)].push(column);
+    }
+    let field = |(root, stored): (&TypePtr, Vec<usize>)| {
+        let &[column] = stored.as_slice() else { return Field::nested() };
+        let description = schema.column(column);
+        let meaning = meaning(&description);
+        let info = root.get_basic_info();
+        let list = info.logical_type_ref() == Some(&LogicalType::List)
+            || info.converted_type() == ConvertedType::LIST;
+        match (description.path().parts().len(), description.max_rep_level()) {
+            (1, 0) => Field { meaning, stored: Some(column), is_list: false, length: None },
+            (2 | 3, 1)
+                if list
+                    && matches!(meaning, Meaning::Number | Meaning::Unsigned | Meaning::Half)
+                    && description.physical_type() != PhysicalType::BOOLEAN =>
+            {
+                Field { meaning, stored: Some(column), is_list: true, length: None }
+            }
+            _ => Field::nested(),
+        }
+    };
+    roots.iter().zip(stored).map(field).collect()
+}
+
+/// The length of the first list of a column that is not missing, among the first rows of each row group.
+fn first_length(
+    file: &SerializedFileReader<Bytes>,
+    field: &Field,
+    schema: &SchemaDescriptor,
+) -> std::result::Result<Option<usize>, ParquetError> {
+    const LOOKED_AT: usize = 1000;
+    let Some(stored) = field.stored else { return Ok(None) };
+    for group in 0..file.num_row_groups() {
+        let mut reader = file.get_row_group(group)?.get_column_reader(stored)?;
+        for _ in 0..LOOKED_AT {
+            let mut length = 0;
+            let rows = each_list(&mut reader, &schema.column(stored), 1, |_, at, _| length = at + 1)?;
+            if length > 0 {
+                return Ok(Some(length));
+            }
+            if rows == 0 {
+                break;
+            }
         }
     }
-    let meaning = |column: Option<usize>| {
-        column.map_or(Meaning::Other("list, map or struct"), |c| meaning(&schema.column(c)))
+    Ok(None)
+}
+
+/// Spreads up to `rows` lists over the columns from `first`. Returns how many there were, or nothing where a list has another
+/// length.
+fn push_lists(
+    collector: &mut Collector<'_>,
+    first: usize,
+    field: &Field,
+    schema: &SchemaDescriptor,
+    reader: &mut ColumnReader,
+    rows: usize,
+) -> std::result::Result<Option<usize>, ParquetError> {
+    let (Some(stored), Some(length)) = (field.stored, field.length) else { return Ok(None) };
+    let column = schema.column(stored);
+    let mut lengths = vec![0usize; rows];
+    let mut put = |row: usize, at: usize, x: Option<f64>| {
+        lengths[row] = at + 1;
+        if let (Some(x), true) = (x, at < length) {
+            collector.number(row, first + at, x);
+        }
     };
-    stored.into_iter().map(|stored| Field { meaning: meaning(stored), stored }).collect()
+    let found = each_list(reader, &column, rows, |row, at, x| {
+        let x = x.map(|x| match (x, &field.meaning) {
+            (Element::Integer(x), Meaning::Unsigned) if column.physical_type() == PhysicalType::INT32 => {
+                f64::from(x as u32)
+            }
+            (Element::Integer(x), Meaning::Unsigned) => x as u64 as f64,
+            (Element::Integer(x), _) => x as f64,
+            (Element::Float(x), _) => x,
+        });
+        put(row, at, x);
+    })?;
+    // An empty list is a missing one.
+    Ok(lengths.iter().all(|got| *got == 0 || *got == length).then_some(found))
+}
+
+/// An element of a list as it is stored.
+enum Element {
+    Integer(i64),
+    Float(f64),
+}
+
+/// Calls `put` with the row, the place and the value of every element of up to `rows` lists; a null element has no value.
+/// Returns the number of rows.
+fn each_list(
+    reader: &mut ColumnReader,
+    column: &ColumnDescriptor,
+    rows: usize,
+    put: impl FnMut(usize, usize, Option<Element>),
+) -> std::result::Result<usize, ParquetError> {
+    fn read<T: DataType>(
+        reader: &mut ColumnReaderImpl<T>,
+        column: &ColumnDescriptor,
+        rows: usize,
+        mut put: impl FnMut(usize, usize, Option<Element>),
+        element: impl Fn(&T::T) -> Element,
+    ) -> std::result::Result<usize, ParquetError> {
+        let (mut values, mut definitions, mut repetitions) = (Vec::new(), Vec::new(), Vec::new());
+        let mut found = 0;
+        while found < rows {
+            let wanted = rows - found;
+            let (records, ..) =
+                reader.read_records(wanted, Some(&mut definitions), Some(&mut repetitions), &mut values)?;
+            if records == 0 {
+                break;
+            }
+            found += records;
+        }
+        let present = column.max_def_level();
+        // The level of an element that exists and may be null.
+        let exists = present - i16::from(column.self_type().is_optional());
+        let (mut row, mut at, mut next) = (0usize, 0, values.iter());
+        for (level, (definition, repetition)) in definitions.iter().zip(&repetitions).enumerate() {
+            if *repetition == 0 {
+                row += usize::from(level > 0);
+                at = 0;
+            }
+            if *definition >= exists && row < rows {
+                let value = if *definition == present { next.next().map(&element) } else { None };
+                put(row, at, value);
+                at += 1;
+            }
+        }
+        Ok(found)
+    }
+    match reader {
+        ColumnReader::FloatColumnReader(r) => read(r, column, rows, put, |x| Element::Float(f64::from(*x))),
+        ColumnReader::DoubleColumnReader(r) => read(r, column, rows, put, |x| Element::Float(*x)),
+        ColumnReader::Int32ColumnReader(r) => read(r, column, rows, put, |x| Element::Integer(i64::from(*x))),
+        ColumnReader::Int64ColumnReader(r) => read(r, column, rows, put, |x| Element::Integer(*x)),
+        ColumnReader::FixedLenByteArrayColumnReader(r) => {
+            read(r, column, rows, put, |x| Element::Float(half(x.data())))
+        }
+        _ => Ok(0),
+    }
+}
+
+/// A number in half precision.
+fn half(bytes: &[u8]) -> f64 {
+    match bytes {
+        [low, high] => f64::from(f16::from_le_bytes([*low, *high])),
+        _ => f64::NAN,
+    }
 }
 
 /// Whether there are numbers, and none has more than single precision.
@@ -122,7 +305,17 @@ fn is_single(fields: &[Field], schema: &SchemaDescriptor) -> bool {
         .filter(|f| physical(f) != Some(PhysicalType::BOOLEAN))
         .peekable();
     numeric.peek().is_some()
-        && numeric.all(|f| f.meaning == Meaning::Half || physical(f) == Some(PhysicalType::FLOAT))
+        && numeric.all(|f| {
+            f.meaning == Meaning::Half
+                || physical(f) == Some(PhysicalType::FLOAT)
+                || (f.is_list && is_byte(f, schema))
+        })
+}
+
+/// Whether the numbers are integers of one byte.
+fn is_byte(field: &Field, schema: &SchemaDescriptor) -> bool {
+    let logical = field.stored.and_then(|column| schema.column(column).logical_type_ref().cloned());
+    matches!(logical, Some(LogicalType::Integer(integer)) if integer.bit_width == 8)
 }
 
 /// What a column means: by its logical type, or by the converted type that older writers give.
@@ -229,10 +422,7 @@ fn push(
         (ColumnReader::ByteArrayColumnReader(r), _) => {
             each!(r, |row, x| collector.text(row, column, &String::from_utf8_lossy(x.data())))
         }
-        (ColumnReader::FixedLenByteArrayColumnReader(r), Meaning::Half) => number!(r, |x| match x.data() {
-            [low, high] => f64::from(f16::from_le_bytes([*low, *high])),
-            _ => f64::NAN,
-        }),
+        (ColumnReader::FixedLenByteArrayColumnReader(r), Meaning::Half) => number!(r, |x| half(x.data())),
         (ColumnReader::FixedLenByteArrayColumnReader(r), _) => {
             number!(r, |x| big_endian(x.data()) as f64 / unit)
         }

@@ -1,8 +1,9 @@
 //! Checks the lengths that the page headers of a Parquet file claim before the parquet crate allocates them.
 //!
 //! A page header is a struct in Thrift's compact protocol: its first three fields are the type of the page and its
-//! uncompressed and compressed length. The crate does not show headers before it has decompressed the page, so they are
-//! read here; the rest of a header is skipped. A header that cannot be read ends the walk: the crate reports it.
+//! uncompressed and compressed length; the number of its values is in a struct of a later field. The crate does not show
+//! headers before it has decompressed the page, so they are read here; the rest of a header is skipped. A header that cannot
+//! be read ends the walk: the crate reports it.
 
 use parquet::basic::Compression;
 use parquet::file::metadata::ParquetMetaData;
@@ -11,12 +12,19 @@ use super::compression::Codec;
 use crate::error::{Result, format};
 use crate::memory::Budget;
 
-/// Checks every page; spends the memory of the largest one of every column, which are held at once.
-pub(crate) fn check(bytes: &[u8], file: &ParquetMetaData, source: &str, budget: &Budget) -> Result<()> {
+/// Checks every page; spends the memory of the largest one of every column, which are held at once, and for the stored
+/// columns in `lists` that of their values.
+pub(crate) fn check(
+    bytes: &[u8],
+    file: &ParquetMetaData,
+    lists: &[usize],
+    source: &str,
+    budget: &Budget,
+) -> Result<()> {
     let mut most = 0;
     for group in file.row_groups() {
         let mut held = 0usize;
-        for column in group.columns() {
+        for (at, column) in group.columns().iter().enumerate() {
             let codec = match column.compression() {
                 Compression::SNAPPY => Codec::Snappy,
                 Compression::GZIP(_) => Codec::Gzip,
@@ -30,16 +38,24 @@ pub(crate) fn check(bytes: &[u8], file: &ParquetMetaData, source: &str, budget: 
                 bytes.get(start..start.checked_add(usize::try_from(column.compressed_size()).ok()?)?)
             };
             let Some(pages) = range() else { continue };
-            held = held.saturating_add(largest(pages, codec, source, budget)?);
+            let (page, values) = largest(pages, codec, source, budget)?;
+            held = held.saturating_add(page);
+            if lists.contains(&at) {
+                // One list may hold all values of the column: two levels of two bytes and a number for each.
+                held = held.saturating_add(values.saturating_mul(LIST_VALUE));
+            }
         }
         most = most.max(held);
     }
     budget.spend(most)
 }
 
-/// The memory of the dictionary and of the largest page of a column.
-fn largest(pages: &[u8], codec: Codec, source: &str, budget: &Budget) -> Result<usize> {
-    let (mut rest, mut largest, mut dictionary) = (pages, 0, 0);
+/// Bytes of a value of a list while it is decoded.
+const LIST_VALUE: usize = 12;
+
+/// The memory of the dictionary and of the largest page of a column, and the number of its values.
+fn largest(pages: &[u8], codec: Codec, source: &str, budget: &Budget) -> Result<(usize, usize)> {
+    let (mut rest, mut largest, mut dictionary, mut values) = (pages, 0, 0, 0usize);
     while let Some(header) = PageHeader::read(&mut rest) {
         let Some((data, tail)) = rest.split_at_checked(header.compressed) else { break };
         rest = tail;
@@ -63,9 +79,10 @@ fn largest(pages: &[u8], codec: Codec, source: &str, budget: &Budget) -> Result<
             dictionary = length.saturating_mul(5);
         } else {
             largest = largest.max(length);
+            values = values.saturating_add(header.values);
         }
     }
-    Ok(largest.saturating_add(dictionary))
+    Ok((largest.saturating_add(dictionary), values))
 }
 
 /// The type of a dictionary page.
@@ -76,13 +93,15 @@ struct PageHeader {
     kind: i32,
     uncompressed: usize,
     compressed: usize,
+    /// Of a data page.
+    values: usize,
 }
 
 impl PageHeader {
     /// Reads a header and leaves `bytes` after it.
     fn read(bytes: &mut &[u8]) -> Option<Self> {
         let mut fields = [None; 3];
-        let mut id = 0;
+        let (mut id, mut values) = (0, 0);
         loop {
             let (next, kind) = field(bytes, id)?;
             if kind == STOP {
@@ -91,7 +110,16 @@ impl PageHeader {
             id = next;
             match usize::try_from(id).ok().and_then(|id| fields.get_mut(id.wrapping_sub(1))) {
                 Some(value) => *value = Some(zigzag(varint(bytes)?) as i32),
-                None => skip(bytes, kind, SKIP_DEPTH)?,
+                None => {
+                    if DATA_PAGES.contains(&id) && kind == STRUCT {
+                        // Field 1 of both versions of the struct.
+                        let mut inside = *bytes;
+                        if let (1, I32) = field(&mut inside, 0)? {
+                            values = usize::try_from(zigzag(varint(&mut inside)?)).ok()?;
+                        }
+                    }
+                    skip(bytes, kind, SKIP_DEPTH)?;
+                }
             }
         }
         let [kind, uncompressed, compressed] = fields;
@@ -99,12 +127,18 @@ impl PageHeader {
             kind: kind?,
             uncompressed: uncompressed?.try_into().ok()?,
             compressed: compressed?.try_into().ok()?,
+            values,
         })
     }
 }
 
+/// The fields that describe a data page of version 1 and of version 2.
+const DATA_PAGES: [i16; 2] = [5, 8];
+
 /// Types of the compact protocol.
 const STOP: u8 = 0;
+const I32: u8 = 5;
+const STRUCT: u8 = 12;
 
 /// The deepest nesting of a field that is skipped.
 const SKIP_DEPTH: usize = 64;

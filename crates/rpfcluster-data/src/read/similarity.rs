@@ -65,7 +65,7 @@ fn parse(bytes: Vec<u8>, source: &str, options: &ReadOptions, budget: &Budget) -
             }
             Similarity::from_dense(source, frame.n(), frame.width(), &frame.values.to_f64(), budget)
         }
-        Format::Parquet | Format::Arrow => {
+        Format::Parquet | Format::Arrow | Format::Json => {
             Err(format(source, "a similarity matrix is read from .csv, .npy, .npz or .mtx"))
         }
     }
