@@ -166,7 +166,7 @@ fn route_block<R: Real>(
             source.draw(at.path, tree.draw_of(at.node), &mut scratch.direction);
             scratch.block.project_along(&range, &scratch.direction.dense[..d]);
         }
-        let middle = range.start + scratch.block.partition(&range, tree.cuts.get(at.node as usize));
+        let middle = range.start + scratch.block.partition(&range, tree.cuts.get(at.node as usize), 0);
         if middle < range.end {
             stack.push((tree.right(at), middle..range.end));
         }

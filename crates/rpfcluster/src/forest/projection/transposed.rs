@@ -76,13 +76,19 @@ impl<R: Real> TransposedBlock<R> {
         &self.projections[..m]
     }
 
-    /// Partitions the rows of a node by the projections computed last; returns the number of rows below the cut.
-    pub fn partition(&mut self, node: &Range<usize>, cut: R) -> usize {
-        let rows = RowBlock {
-            ids: &mut self.ids[node.clone()],
-            columns: &mut self.values[..self.d * self.stride],
-            stride: self.stride,
-            first: node.start,
+    /// Partitions the rows of a node by the projections computed last; returns the number of rows below the cut. The values
+    /// stay where they are if both sides have fewer than `min_node` rows: nothing reads them again.
+    pub fn partition(&mut self, node: &Range<usize>, cut: R, min_node: usize) -> usize {
+        let below = self.projections[..node.len()].iter().filter(|key| **key < cut).count();
+        let ids = &mut self.ids[node.clone()];
+        let rows = match below.max(node.len() - below) < min_node {
+            true => RowBlock::ids(ids),
+            false => RowBlock {
+                ids,
+                columns: &mut self.values[..self.d * self.stride],
+                stride: self.stride,
+                first: node.start,
+            },
         };
         partition(rows, &self.projections, cut, &mut self.buffer)
     }

@@ -33,6 +33,10 @@ const ROUNDING_PER_COLUMN: f64 = 16.0;
 /// How much wider than the bulk of the data the grid may become to cover all rows. Quantization gets coarser by the
 /// same factor.
 const MAX_WIDENING: f64 = 2.0;
+/// The same times the number of columns, from [`WIDENED_COLUMNS`] on: the fraction of rows that a cut leaves undecided is
+/// proportional to both. In fewer columns small nodes are narrow, and a coarse grid decides little in them.
+const MAX_WIDENED: f64 = 1024.0;
+const WIDENED_COLUMNS: usize = 32;
 /// Smallest number of rows quantized by one task.
 const TASK_ROWS: usize = 1024;
 /// Rows sampled to estimate the range of the columns.
@@ -110,7 +114,11 @@ impl QuantizedRows {
             *column = Column { middle: low + (high - low) * 0.5, step: (high - low) * 0.5 / grid.max_level };
         }
         // The unit of a sum is proportional to the sum of the steps. The comparison is false for NaN.
-        let is_fine = grid.columns.iter().map(|column| column.step).sum::<f64>() <= MAX_WIDENING * bulk;
+        let widening = match d {
+            ..WIDENED_COLUMNS => MAX_WIDENING,
+            _ => MAX_WIDENING.max(MAX_WIDENED / d as f64),
+        };
+        let is_fine = grid.columns.iter().map(|column| column.step).sum::<f64>() <= widening * bulk;
         if !is_fine {
             return None;
         }
