@@ -8,6 +8,8 @@
 //!
 //! One pass over the stored values; memory O(d + n).
 
+use rayon::prelude::*;
+
 use super::Fitted;
 use crate::distinct::DistinctRows;
 use crate::error::{Error, Result};
@@ -19,6 +21,9 @@ const FAR: f64 = 0.5;
 const ROUNDING: f64 = 1e-9;
 /// Fewer distinct training rows do not tell what is ordinary.
 const MIN_ROWS: usize = 20;
+
+/// Columns of one parallel task.
+const COLUMNS: usize = 64;
 
 /// This number and the one below it are no groups: [`MAX_ROWS`](crate::points::MAX_ROWS) is smaller.
 const NO_GROUP: u32 = u32::MAX;
@@ -35,19 +40,36 @@ impl Extent {
         let group_of = |row: usize| distinct.map_or(row as u32, |rows| rows.group_of[row]);
         let groups = distinct.map_or(n, DistinctRows::len);
         let mut ends = vec![ColumnEnds::default(); d];
-        let mut seen = 0;
-        for row in 0..n {
-            let group = group_of(row);
-            // Groups are numbered by first appearance.
-            let is_first = group as usize == seen;
-            seen += usize::from(is_first);
-            points.each_value(row, |column, value| {
-                let (column, value) = (&mut ends[column], value.to_f64());
-                column.low.add(-value, group);
-                column.high.add(value, group);
-                column.stored += usize::from(is_first);
-                column.groups = column.groups.wrapping_add(u64::from(group) * u64::from(is_first));
+        if points.dense_row(0).is_some() {
+            // A column passes over the rows in their order, whatever the number of threads.
+            ends.par_chunks_mut(COLUMNS).enumerate().for_each(|(chunk, ends)| {
+                for row in 0..n {
+                    let Some(values) = points.dense_row(row) else { continue };
+                    for (end, value) in ends.iter_mut().zip(&values[chunk * COLUMNS..]) {
+                        let value = value.to_f64();
+                        if value > end.high.second || -value > end.low.second {
+                            end.low.add(-value, group_of(row));
+                            end.high.add(value, group_of(row));
+                        }
+                    }
+                }
+                ends.iter_mut().for_each(|end| end.stored = groups);
             });
+        } else {
+            let mut seen = 0;
+            for row in 0..n {
+                let group = group_of(row);
+                // Groups are numbered by first appearance.
+                let is_first = group as usize == seen;
+                seen += usize::from(is_first);
+                points.each_value(row, |column, value| {
+                    let (column, value) = (&mut ends[column], value.to_f64());
+                    column.low.add(-value, group);
+                    column.high.add(value, group);
+                    column.stored += usize::from(is_first);
+                    column.groups = column.groups.wrapping_add(u64::from(group) * u64::from(is_first));
+                });
+            }
         }
         // Entries that a sparse row does not store are zero.
         let all = (0..groups as u64).fold(0, u64::wrapping_add);
