@@ -77,9 +77,8 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, ClusterParams): 
     split, direction, n_candidates
         See `RPForest`.
     n_components : int, "auto" or None, default="auto"
-        Number of leading principal components on which the forest is grown. "auto" takes, of a table of 51 to 100,000
-        features, the components that hold 95 % of the variance, from 10 to 50 of them, and the features themselves of
-        any other table. None always takes the features, as in the paper.
+        Number of leading principal components on which the forest is grown. "auto" takes the 50 leading components of
+        a table of 51 to 100,000 features, and the features themselves of any other table. None always takes the features, as in the paper.
     metric : {"auto", "euclidean", "cosine"}, default="auto"
         "cosine" scales the samples, or their principal components, to unit length, so that only angles count. "auto" is
         "cosine" for the principal components of data with more than 95 % zeros, such as TF-IDF, and else "euclidean".

@@ -145,8 +145,8 @@ pub struct SpectralArgs {
     #[arg(long, value_name = "HOW", value_enum)]
     pub diagonal: Option<DiagonalArg>,
 
-    /// Grow the forest on the C leading principal components; none takes the columns themselves, auto decides by the
-    /// variance [default: auto]
+    /// Grow the forest on the C leading principal components; none takes the columns themselves, auto takes 50
+    /// components of more than 50 columns [default: auto]
     #[arg(long, value_name = "C|auto|none", help_heading = "Forest options")]
     pub components: Option<ComponentsArg>,
 

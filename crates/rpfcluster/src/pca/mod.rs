@@ -23,15 +23,13 @@ use crate::simd::dispatch;
 
 /// Largest number of columns whose covariance matrix is decomposed as a whole.
 pub(crate) const COVARIANCE_COLUMNS: usize = 1000;
-/// Largest number of components that are chosen. Tables of no more columns stay as they are.
+/// Number of components that are taken unasked. Tables of no more columns stay as they are. Fewer of them, by their share of
+/// the variance, lose clusters whose differences are small (docs/notes/2026-11-components.md).
 pub(crate) const MAX_COMPONENTS: usize = 50;
 /// Largest number of columns whose components are computed unasked: their blocks take 250 MB.
 const MAX_COLUMNS: usize = 100_000;
-/// Smallest number of components that are chosen: where a few large columns hold most of the variance, the clusters are
-/// often in the others.
-const MIN_COMPONENTS: usize = 10;
-/// Share of the variance that the chosen components hold.
-const VARIANCE_SHARE: f64 = 0.95;
+/// Share of the variance below which a component is what rounding leaves.
+const ROUNDING: f64 = 1e-12;
 /// Largest absolute values, in double and in single precision, whose squares and scores do not overflow.
 const MAX_MAGNITUDES: [f64; 2] = [1e140, 1e30];
 /// The projection pads components to a multiple of this.
@@ -101,8 +99,8 @@ impl Pca {
         Some(Pca { mean: mean.to_vec(), axes: axes.to_vec(), variances: variances.to_vec(), total: *total })
     }
 
-    /// The leading components: `count` of them, or without a count those that hold [`VARIANCE_SHARE`] of the variance,
-    /// from [`MIN_COMPONENTS`] to [`MAX_COMPONENTS`]. `None` where no count was given and the table is narrow or constant.
+    /// The leading components: `count` of them, or without a count [`MAX_COMPONENTS`], fewer where no more vary. `None` where
+    /// no count was given and the table is narrow or constant.
     fn fit<R: Real>(
         points: &Points<R>,
         count: Option<usize>,
@@ -126,18 +124,11 @@ impl Pca {
             false => randomized::leading(points, most, observer)?,
         };
         if count.is_none() {
-            let varying = found.variances.iter().filter(|v| **v > f64::EPSILON * found.total).count();
+            let varying = found.variances.iter().filter(|v| **v > ROUNDING * found.total).count();
             if varying == 0 {
                 return Ok(None);
             }
-            let mut held = 0.0;
-            let needed = found.variances.iter().take_while(|variance| {
-                let more = held < VARIANCE_SHARE * found.total;
-                held += **variance;
-                more
-            });
-            let needed = needed.count().max(MIN_COMPONENTS).min(varying);
-            found.truncate(needed);
+            found.truncate(varying);
         }
         fix_signs(&mut found.axes, found.variances.len());
         Ok(Some(found))
@@ -244,7 +235,8 @@ fn group<R: Real, const N: usize>(
     let mut sums = [0.0; N];
     for (value, axes) in values.iter().zip(table.chunks_exact(padded)) {
         let x = value.to_f64();
-        sums.iter_mut().zip(&axes[first..]).for_each(|(s, a)| *s += x * a);
+        // Of known length, so that the sums stay in registers.
+        sums.iter_mut().zip(&axes[first..first + N]).for_each(|(s, a)| *s += x * a);
     }
     out[first..first + N].copy_from_slice(&sums);
     N
