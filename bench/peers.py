@@ -1,11 +1,11 @@
 """rpf against its peers: time, peak memory and accuracy on the same data.
 
 `make bench` runs everything (some hours). The peers of `make field` (field_methods.py) run beside the others, `PCA +`
-on MNIST only, since the mixture has ten columns. `--only`, `--methods` and `--max-n` run a part; results add up as long as
-the sources stay the same. `--table` prints the stored results. Each method runs in a process of its own with a limit of
-five minutes; on MNIST, the rings and predict, rpf has an hour. The rings, predict and the sweep on Wine (without a
-limit) measure rpf alone. A method that exceeds the time or memory limit is recorded as failed and not run on larger
-sizes.
+on MNIST only, since the mixture has ten columns. `--only`, `--methods` and `--max-n` run a part; results add up as
+long as the sources stay the same. `--table` prints the stored results. Each method runs in a process of its own with a
+limit of five minutes; on MNIST, the rings and predict, rpf has an hour. The rings, predict and the sweep on Wine
+(without a limit) measure rpf alone. A method that exceeds the time or memory limit is recorded as failed and not run
+on larger sizes.
 """
 
 from __future__ import annotations
