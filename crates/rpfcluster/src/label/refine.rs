@@ -28,8 +28,12 @@ const MAX_EXTRA_SEGMENTS: usize = 100;
 const TOLERANCE: f64 = 1e-4;
 /// Largest number of products of the finer embedding.
 const MAX_ITERATIONS: usize = 400;
-/// Smallest average number of rows of a segment. Averages over fewer pairs are too noisy to merge by.
-const ROWS_PER_SEGMENT: usize = 50;
+/// Restarts of k-means for the segments. They need not be the best ones, and in as many dimensions as there are segments a
+/// restart costs nine times one of the K clusters.
+const SEGMENT_RESTARTS: usize = 2;
+/// Smallest average number of rows of a segment. Averages over fewer pairs are too noisy to merge by: on design tables with 50
+/// to 200 rows a segment the rule loses more than it gains (docs/notes/2026-11-families.md).
+const ROWS_PER_SEGMENT: usize = 200;
 
 /// The number of segments for `k` clusters.
 pub(crate) fn segments(k: usize) -> usize {
@@ -77,6 +81,7 @@ fn better_separated(
         k: m,
         tolerance: params.tolerance.max(TOLERANCE),
         max_iterations: params.max_iterations.min(MAX_ITERATIONS),
+        restarts: params.restarts.min(SEGMENT_RESTARTS),
         ..params.clone()
     };
     let found = match groups {

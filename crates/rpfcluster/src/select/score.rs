@@ -70,8 +70,7 @@ pub(crate) fn choose(
         observer.advance(Stage::Tune, 1);
         for (at, family) in (1..).zip(others) {
             check(observer)?;
-            // An index is at most 1.
-            if strengths[0].is_some_and(|own| own + family.margin <= 1.0) {
+            if strengths[0].is_some_and(|own| family.can_exceed(own)) {
                 strengths[at] = strength(at)?;
             }
             observer.advance(Stage::Tune, 1);
