@@ -4,7 +4,7 @@
 BENCH_VENV := bench/.venv
 BENCH_BIN := $(BENCH_VENV)/bin
 
-.PHONY: bench choosing verdict families confidence leiden field fieldpicture components rates instructions tables tablescheck shapespicture faults faultscheck
+.PHONY: bench choosing verdict families scale confidence leiden field fieldpicture components rates instructions tables tablescheck shapespicture faults faultscheck
 
 # Reinstalled only when the list of peers changes.
 $(BENCH_VENV)/installed: bench/requirements.txt
@@ -38,6 +38,9 @@ verdict: $(BENCH_VENV)/built ## calibration of the verdict and of -k auto (an ho
 
 families: $(BENCH_VENV)/built ## the choice of a setting against fixed settings, on design and check sets (half an hour)
 	$(BENCH_BIN)/python bench/families.py $(ARGS)
+
+scale: $(BENCH_VENV)/built ## raw, standardised and robust columns, and rules that choose without labels (ten minutes)
+	$(BENCH_BIN)/python bench/scale.py $(ARGS)
 
 confidence: $(BENCH_VENV)/built ## calibration of the confidence of a row (ten minutes)
 	$(BENCH_BIN)/python bench/confidence.py $(ARGS)

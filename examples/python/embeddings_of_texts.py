@@ -27,10 +27,11 @@ def articles(n_articles: int, seed: int) -> tuple[list[str], np.ndarray]:
     words_of_group = [rng.choice(len(language), 150, replace=False) for _ in range(FAMILIES * MEMBERS)]
     words_of_family = [rng.choice(len(language), 150, replace=False) for _ in range(FAMILIES)]
     of_vocabulary = 1 / np.arange(1, 151)
-    groups = rng.integers(0, FAMILIES * MEMBERS, n_articles)
+    # Some groups are busier than others.
+    groups = rng.choice(FAMILIES * MEMBERS, n_articles, p=rng.dirichlet(np.full(FAMILIES * MEMBERS, 5.0)))
     texts = []
     for group in groups:
-        source = rng.choice(3, size=rng.integers(40, 200), p=[0.65, 0.1, 0.25])
+        source = rng.choice(3, size=rng.integers(20, 120), p=[0.72, 0.16, 0.12])
         common = rng.choice(len(language), size=(source == 0).sum(), p=zipf / zipf.sum())
         family = rng.choice(words_of_family[group // MEMBERS], size=(source == 1).sum(), p=_share(of_vocabulary))
         own = rng.choice(words_of_group[group], size=(source == 2).sum(), p=_share(of_vocabulary))

@@ -26,7 +26,7 @@ def compact(X: Any) -> tuple[Any, bool]:
 
     What needs no conversion, or a conversion by scikit-learn, is returned as it is.
     """
-    if isinstance(X, np.ndarray) or sparse.issparse(X):
+    if isinstance(X, np.ndarray) or bool(sparse.issparse(X)):
         return (X.astype(np.float32) if X.dtype in _NARROW else X), True
     blocks = _arrow_blocks(X) or _polars_blocks(X)
     if not blocks:

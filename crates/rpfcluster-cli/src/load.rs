@@ -5,7 +5,8 @@ use std::path::Path;
 
 use rpfcluster::printable::excerpt;
 use rpfcluster_data::{
-    Frame, Preparation, ReadOptions, Selection, Table, read_bytes, read_frame, read_frame_bytes,
+    Frame, Preparation, Prepare, ReadOptions, Selection, Standardize, Table, check_reading, read_bytes,
+    read_frame, read_frame_bytes,
 };
 
 use crate::args::DataArgs;
@@ -36,15 +37,54 @@ pub fn table_without_hint(
     data: &DataArgs,
     input: &Input<'_>,
 ) -> Result<(Table, Preparation)> {
-    let frame = session.clock.time("read", || input.frame())?;
-    let rows = frame.n();
-    let mut prepare = resolve::prepare(data);
+    let prepare = resolve::prepare(data)?;
+    let frame = frame_of(session, input)?;
+    prepared(session, data, input, frame, prepare)
+}
+
+/// DATA with its columns as they are, and with all columns standardised.
+pub fn raw_and_standardized(
+    session: &Session,
+    data: &DataArgs,
+    input: &Input<'_>,
+) -> Result<[(Table, Preparation); 2]> {
+    let [raw, all] = [Standardize::None, Standardize::All]
+        .map(|standardize| Prepare { standardize, ..resolve::prepare_columns(data) });
+    let frame = frame_of(session, input)?;
+    let bytes = 8 * frame.n() as u64 * frame.width() as u64;
+    check_reading(&input.source(), bytes, session.memory_limit())?;
+    let first = prepared(session, data, input, frame.clone(), raw)?;
+    let mut all = all;
+    all.drop_last = drop_last(data, &frame, &all);
+    let second = session.clock.time("read", || all.fit(frame))?;
+    Ok([first, second])
+}
+
+fn frame_of(session: &Session, input: &Input<'_>) -> Result<Frame> {
+    session.clock.time("read", || input.frame())
+}
+
+/// How many of the last columns are the labels of an earlier run, and are left out.
+fn drop_last(data: &DataArgs, frame: &Frame, prepare: &Prepare) -> usize {
     let old = frame.earlier_labels();
     let first = frame.width() - old;
-    let label = data.label.as_ref().and_then(|label| label.resolve(&frame).ok()).unwrap_or_default();
-    if old > 0 && first > 0 && prepare.columns.is_empty() && !label.contains(&first) {
+    let label = data.label.as_ref().and_then(|label| label.resolve(frame).ok()).unwrap_or_default();
+    if first > 0 && prepare.columns.is_empty() && !label.contains(&first) { old } else { 0 }
+}
+
+/// Prepares a table and notes what was left out.
+fn prepared(
+    session: &Session,
+    data: &DataArgs,
+    input: &Input<'_>,
+    frame: Frame,
+    mut prepare: Prepare,
+) -> Result<(Table, Preparation)> {
+    let rows = frame.n();
+    let old = drop_last(data, &frame, &prepare);
+    if old > 0 {
         prepare.drop_last = old;
-        let names = listed(&frame.names()[first..]).unwrap_or_default();
+        let names = listed(&frame.names()[frame.width() - old..]).unwrap_or_default();
         let (holds, is) = if old == 1 { ("holds", "is") } else { ("hold", "are") };
         session.note(&format!(
             "{}: {names} {holds} the labels of an earlier run and {is} left out; --columns takes the columns it names",

@@ -9,6 +9,7 @@ use rpfcluster::spectral::{self, Embedding, Method, Solver, SpectralParams};
 use rpfcluster::{RpfCluster, Silent, leiden};
 use rpfcluster_data::{Labels, Preparation, Similarity, Table, read_similarity};
 use rpfcluster_report::{Clustering, MatrixClustering};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::args::DataArgs;
@@ -25,7 +26,20 @@ pub struct Outcome {
     pub clustering: Clustering,
     /// The table, for a clustering of rows.
     pub prepared: Option<PreparedTable>,
+    /// What `--standardize auto` chose.
+    pub scaling: Option<ScalingChoice>,
     confidence: OnceLock<Vec<f64>>,
+}
+
+/// The choice between columns as they are and standardised ones, by the verdicts of both clusterings.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct ScalingChoice {
+    /// `none` or `all`.
+    pub standardize: &'static str,
+    /// The score of the verdict on the columns as they are.
+    pub none: f64,
+    /// The score of the verdict on standardised columns.
+    pub all: f64,
 }
 
 /// A table as it was clustered.
@@ -50,8 +64,30 @@ impl Outcome {
             source: table.source.clone(),
             clustering: Clustering::Rows(Arc::new(fitted)),
             prepared: Some(PreparedTable { table, preparation }),
+            scaling: None,
             confidence: OnceLock::new(),
         })
+    }
+
+    /// Clusters a table as it is and standardised, and keeps the clustering whose verdict has the higher score; the one of
+    /// the columns as they are if they are equal. docs/notes/2026-11-scale.md compares this rule with others.
+    pub fn of_better_scaling(
+        session: &Session,
+        [raw, standardized]: [(Table, Preparation); 2],
+        params: &RpfCluster,
+    ) -> Result<Self> {
+        let none = Self::of_rows(session, raw.0, raw.1, params)?;
+        let all = Self::of_rows(session, standardized.0, standardized.1, params)?;
+        let score = |outcome: &Outcome| {
+            outcome
+                .clustering
+                .fitted()
+                .and_then(|fitted| fitted.verdict())
+                .map_or(0.0, |verdict| verdict.score)
+        };
+        let scores = (score(&none), score(&all));
+        let (standardize, better) = if scores.1 > scores.0 { ("all", all) } else { ("none", none) };
+        Ok(Outcome { scaling: Some(ScalingChoice { standardize, none: scores.0, all: scores.1 }), ..better })
     }
 
     /// Clusters the points of a similarity matrix.
@@ -95,7 +131,7 @@ impl Outcome {
     ) -> Self {
         let matrix = MatrixClustering { affinity, params, labels, embedding };
         let clustering = Clustering::Matrix(Box::new(matrix));
-        Outcome { source, clustering, prepared: None, confidence: OnceLock::new() }
+        Outcome { source, clustering, prepared: None, scaling: None, confidence: OnceLock::new() }
     }
 
     /// The table, for a clustering of rows.
@@ -157,6 +193,9 @@ impl Outcome {
             "seconds": session.clock.seconds(),
             "peak_bytes": peak_bytes(),
         });
+        if let Some(scaling) = &self.scaling {
+            object["chosen"]["standardize"] = json!(scaling);
+        }
         if let Some(scores) = self.scores()? {
             object["scores"] = json!(scores);
         }

@@ -164,29 +164,51 @@ pub fn labels_format(output: Option<&Path>) -> Result<Format> {
     let Some(path) = output.filter(|path| !output::is_standard(path)) else { return Ok(Format::Text) };
     let extension = path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
     match (extension.as_deref(), Format::from_path(path)) {
-        (Some("gz"), _) | (_, Some(Format::Npz | Format::Mtx)) => Err(Failure::usage(format!(
-            "--output {} does not name a supported format; use .csv, .parquet, .arrow or .npy",
-            path.display()
-        ))),
+        (Some("gz"), _) | (_, Some(Format::Npz | Format::Mtx | Format::Json)) => {
+            Err(Failure::usage(format!(
+                "--output {} does not name a supported format; use .csv, .parquet, .arrow or .npy",
+                path.display()
+            )))
+        }
         (_, format) => Ok(format.unwrap_or(Format::Text)),
     }
 }
 
+/// Whether `--standardize auto` is given.
+pub fn scaling_is_auto(args: &DataArgs) -> bool {
+    matches!(args.standardize.as_slice(), [one] if one.0 == "auto")
+}
+
 /// How columns are selected, scaled and checked.
-pub fn prepare(args: &DataArgs) -> Prepare {
+pub fn prepare(args: &DataArgs) -> Result<Prepare> {
     let standardize = match args.standardize.as_slice() {
         [] => Standardize::None,
-        [one] if one.0 == "none" => Standardize::None,
-        [one] if one.0 == "all" => Standardize::All,
+        [one] => match one.0.as_str() {
+            "none" => Standardize::None,
+            "all" => Standardize::All,
+            "robust" => Standardize::Robust,
+            "auto" => {
+                return Err(Failure::usage(
+                    "--standardize auto needs a clustering to choose by and is for rpf cluster only; give none, all, \
+                     robust or columns here",
+                ));
+            }
+            _ => Standardize::Columns(vec![one.clone()]),
+        },
         some => Standardize::Columns(some.to_vec()),
     };
+    Ok(Prepare { standardize, ..prepare_columns(args) })
+}
+
+/// How columns are selected and checked.
+pub fn prepare_columns(args: &DataArgs) -> Prepare {
     Prepare {
         label: args.label.clone(),
         drop: args.drop.clone(),
         drop_last: 0,
         categorical: args.categorical.clone(),
         columns: args.columns.clone(),
-        standardize,
+        standardize: Standardize::None,
         missing: args.missing.map_or(Missing::Error, Into::into),
     }
 }

@@ -11,17 +11,20 @@ use crate::error::{DataError, Result, excerpt, format};
 use crate::frame::Frame;
 use crate::memory::check_reading;
 use crate::read::{Cell, Decimal, cell};
+use crate::robust::median_and_scale;
 use crate::table::{Labels, Table, Values};
 
-/// Which columns get mean zero and standard deviation one.
+/// Which columns are scaled, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Standardize {
     /// None; the paper standardises a few columns of two data sets only.
     #[default]
     None,
-    /// All features.
+    /// All features get mean zero and standard deviation one.
     All,
-    /// The given columns.
+    /// All features get median zero and the interquartile range of a normal column of standard deviation one.
+    Robust,
+    /// The given columns get mean zero and standard deviation one.
     Columns(Vec<ColumnRef>),
 }
 
@@ -108,7 +111,7 @@ impl Prepare {
         }
         let scaled = match &self.standardize {
             Standardize::None => Vec::new(),
-            Standardize::All => chosen.clone(),
+            Standardize::All | Standardize::Robust => chosen.clone(),
             Standardize::Columns(refs) => resolve_all(&frame, refs)?,
         };
         if let Some(column) = scaled.iter().find(|c| !chosen.contains(c)) {
@@ -124,7 +127,8 @@ impl Prepare {
         let numbers: Vec<usize> = (0..d).filter(|j| !places.contains(j)).collect();
         let of_numbers: Vec<usize> =
             (0..numbers.len()).filter(|j| scaled.contains(&chosen[numbers[*j]])).collect();
-        let (centers, scales) = standardize_columns(&mut taken.values, numbers.len(), &of_numbers);
+        let robust = self.standardize == Standardize::Robust;
+        let (centers, scales) = scale_columns(&mut taken.values, numbers.len(), &of_numbers, robust);
         let (mut center, mut scale) = (vec![0.0; d], vec![1.0; d]);
         for (j, (c, s)) in numbers.iter().zip(centers.into_iter().zip(scales)) {
             (center[*j], scale[*j]) = (c, s);
@@ -439,21 +443,27 @@ fn means_of_present(values: &Values, d: usize) -> Vec<f64> {
 /// Mean and population standard deviation of the values that every column has, in two passes (Chan, Golub and LeVeque,
 /// Am. Stat. 37, 1983). For a constant column they are exactly its value and zero, free of rounding errors.
 pub(crate) fn moments(values: &Values, d: usize) -> (Vec<f64>, Vec<f64>) {
-    let values = values.to_f64();
+    let rows = || (0..values.len()).step_by(d.max(1));
     let mut first: Vec<Option<f64>> = vec![None; d];
     let (mut means, mut squares, mut constant) = (vec![0.0; d], vec![0.0; d], vec![true; d]);
     let mut counts = vec![0usize; d];
-    for row in values.chunks_exact(d.max(1)) {
-        for j in (0..d).filter(|j| !row[*j].is_nan()) {
-            means[j] += row[j];
-            counts[j] += 1;
-            constant[j] &= row[j] == *first[j].get_or_insert(row[j]);
+    for start in rows() {
+        for j in 0..d {
+            let x = values.get(start + j);
+            if !x.is_nan() {
+                means[j] += x;
+                counts[j] += 1;
+                constant[j] &= x == *first[j].get_or_insert(x);
+            }
         }
     }
     means.iter_mut().zip(&counts).for_each(|(m, count)| *m /= *count as f64);
-    for row in values.chunks_exact(d.max(1)) {
-        for j in (0..d).filter(|j| !row[*j].is_nan()) {
-            squares[j] += (row[j] - means[j]) * (row[j] - means[j]);
+    for start in rows() {
+        for j in 0..d {
+            let x = values.get(start + j) - means[j];
+            if !x.is_nan() {
+                squares[j] += x * x;
+            }
         }
     }
     let mut sds: Vec<f64> = squares.iter().zip(counts).map(|(s, count)| (s / count as f64).sqrt()).collect();
@@ -477,12 +487,19 @@ fn standardize(values: &mut Values, center: &[f64], scale: &[f64]) {
 
 /// Standardises the given ones of `d` columns, numbered from 0, and returns the centres and scales of all.
 pub(crate) fn standardize_columns(values: &mut Values, d: usize, columns: &[usize]) -> (Vec<f64>, Vec<f64>) {
+    scale_columns(values, d, columns, false)
+}
+
+/// As [`standardize_columns`]; `robust` takes medians and quartiles.
+fn scale_columns(values: &mut Values, d: usize, columns: &[usize], robust: bool) -> (Vec<f64>, Vec<f64>) {
     let (mut center, mut scale) = (vec![0.0; d], vec![1.0; d]);
     if !columns.is_empty() {
         let (means, sds) = moments(values, d);
         for &j in columns {
-            center[j] = means[j];
-            scale[j] = if sds[j] == 0.0 { 1.0 } else { sds[j] };
+            let (middle, spread) =
+                if robust { median_and_scale(values, d, j, sds[j]) } else { (means[j], sds[j]) };
+            center[j] = middle;
+            scale[j] = if spread == 0.0 { 1.0 } else { spread };
         }
         standardize(values, &center, &scale);
     }

@@ -75,8 +75,9 @@ pub struct DataArgs {
     #[arg(long, value_name = "COLS", value_delimiter = ',', value_parser = column)]
     pub columns: Vec<ColumnRef>,
 
-    /// Columns to scale to mean 0 and standard deviation 1: none, all, or a list [default: none]
-    #[arg(long, value_name = "none|all|COLS", value_delimiter = ',', value_parser = column)]
+    /// Columns to scale to mean 0 and standard deviation 1: none, all, or a list; robust scales all by median and
+    /// quartiles; auto (rpf cluster only) takes none or all, whichever gives the better verdict [default: none]
+    #[arg(long, value_name = "none|all|robust|auto|COLS", value_delimiter = ',', value_parser = column)]
     pub standardize: Vec<ColumnRef>,
 
     /// How to treat missing values [default: error]

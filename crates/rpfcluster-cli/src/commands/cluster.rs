@@ -73,6 +73,10 @@ fn described(session: &Session, args: &ClusterArgs, outcome: &Outcome) -> Result
 fn rows(session: &Session, args: &ClusterArgs, input: &Input<'_>, wanted: &Clusters) -> Result<Outcome> {
     let params = resolve::pipeline_with_open_trees(&args.forest, &args.spectral, wanted)?;
     let params = resolve::with_method(params, args)?;
+    if resolve::scaling_is_auto(&args.data) {
+        let tables = load::raw_and_standardized(session, &args.data, input)?;
+        return Outcome::of_better_scaling(session, tables, &params);
+    }
     let (table, preparation) = load::table_without_hint(session, &args.data, input)?;
     Outcome::of_rows(session, table, preparation, &params)
 }

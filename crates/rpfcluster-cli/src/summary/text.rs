@@ -38,6 +38,15 @@ pub fn text(session: &Session, outcome: &Outcome) -> Result<String> {
     if let Some(dialect) = outcome.table().and_then(|table| table.dialect) {
         text += &line("read as", &dialect.to_string());
     }
+    if let Some(scaling) = &outcome.scaling {
+        let (used, other) = match scaling.standardize {
+            "all" => ("standardised", "as they are"),
+            _ => ("as they are", "standardised"),
+        };
+        let scores = (scaling.none.max(scaling.all), scaling.none.min(scaling.all));
+        let value = format!("columns {used}: score {:.2}, {other} {:.2}", scores.0, scores.1);
+        text += &line("scaling", &value);
+    }
     if let Some(scores) = outcome.scores()? {
         text += &line("scores", &scores_in_words(&scores));
     }
