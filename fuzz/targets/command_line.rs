@@ -54,7 +54,7 @@ fn resolve(cli: &Cli) -> Result<(), Failure> {
         Verb::Cluster(args) => {
             let clusters = resolve::clusters(args)?;
             resolve::pipeline_with_open_trees(&args.forest, &args.spectral, &clusters)?;
-            resolve::prepare(&args.data);
+            resolve::prepare(&args.data)?;
             resolve::labels_format(args.output.as_deref())?;
         }
         Verb::Kernel(args) => {

@@ -16,8 +16,9 @@ use crate::column_ref::{ColumnRef, close_names};
 use crate::error::{DataError, Result, file, format};
 use crate::frame::Frame;
 use crate::memory::Budget;
-use crate::prepare::{Prepare, standardize_columns};
+use crate::prepare::Prepare;
 use crate::read::{Format, ReadOptions, load, read_frame_bytes};
+use crate::scaling::standardize_columns;
 use crate::table::Table;
 
 /// How the features are scaled after reading.

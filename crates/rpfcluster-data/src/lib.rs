@@ -16,7 +16,7 @@ mod iris;
 mod memory;
 mod prepare;
 mod read;
-mod robust;
+mod scaling;
 mod table;
 
 pub mod catalog;

@@ -11,7 +11,7 @@ use crate::error::{DataError, Result, excerpt, format};
 use crate::frame::Frame;
 use crate::memory::check_reading;
 use crate::read::{Cell, Decimal, cell};
-use crate::robust::median_and_scale;
+use crate::scaling::{scale_columns, standardize};
 use crate::table::{Labels, Table, Values};
 
 /// Which columns are scaled, and how.
@@ -438,70 +438,4 @@ fn means_of_present(values: &Values, d: usize) -> Vec<f64> {
         }
     }
     sums.iter().zip(counts).map(|(s, c)| s / c as f64).collect()
-}
-
-/// Mean and population standard deviation of the values that every column has, in two passes (Chan, Golub and LeVeque,
-/// Am. Stat. 37, 1983). For a constant column they are exactly its value and zero, free of rounding errors.
-pub(crate) fn moments(values: &Values, d: usize) -> (Vec<f64>, Vec<f64>) {
-    let rows = || (0..values.len()).step_by(d.max(1));
-    let mut first: Vec<Option<f64>> = vec![None; d];
-    let (mut means, mut squares, mut constant) = (vec![0.0; d], vec![0.0; d], vec![true; d]);
-    let mut counts = vec![0usize; d];
-    for start in rows() {
-        for j in 0..d {
-            let x = values.get(start + j);
-            if !x.is_nan() {
-                means[j] += x;
-                counts[j] += 1;
-                constant[j] &= x == *first[j].get_or_insert(x);
-            }
-        }
-    }
-    means.iter_mut().zip(&counts).for_each(|(m, count)| *m /= *count as f64);
-    for start in rows() {
-        for j in 0..d {
-            let x = values.get(start + j) - means[j];
-            if !x.is_nan() {
-                squares[j] += x * x;
-            }
-        }
-    }
-    let mut sds: Vec<f64> = squares.iter().zip(counts).map(|(s, count)| (s / count as f64).sqrt()).collect();
-    for j in (0..d).filter(|j| constant[*j]) {
-        means[j] = first[j].unwrap_or(0.0);
-        sds[j] = 0.0;
-    }
-    (means, sds)
-}
-
-/// Subtracts the centres and divides by the scales.
-fn standardize(values: &mut Values, center: &[f64], scale: &[f64]) {
-    let d = center.len();
-    let columns: Vec<usize> = (0..d).filter(|j| center[*j] != 0.0 || scale[*j] != 1.0).collect();
-    for start in (0..values.len()).step_by(d.max(1)) {
-        for &j in &columns {
-            values.set(start + j, (values.get(start + j) - center[j]) / scale[j]);
-        }
-    }
-}
-
-/// Standardises the given ones of `d` columns, numbered from 0, and returns the centres and scales of all.
-pub(crate) fn standardize_columns(values: &mut Values, d: usize, columns: &[usize]) -> (Vec<f64>, Vec<f64>) {
-    scale_columns(values, d, columns, false)
-}
-
-/// As [`standardize_columns`]; `robust` takes medians and quartiles.
-fn scale_columns(values: &mut Values, d: usize, columns: &[usize], robust: bool) -> (Vec<f64>, Vec<f64>) {
-    let (mut center, mut scale) = (vec![0.0; d], vec![1.0; d]);
-    if !columns.is_empty() {
-        let (means, sds) = moments(values, d);
-        for &j in columns {
-            let (middle, spread) =
-                if robust { median_and_scale(values, d, j, sds[j]) } else { (means[j], sds[j]) };
-            center[j] = middle;
-            scale[j] = if spread == 0.0 { 1.0 } else { spread };
-        }
-        standardize(values, &center, &scale);
-    }
-    (center, scale)
 }

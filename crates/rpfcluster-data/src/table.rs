@@ -223,7 +223,7 @@ impl Table {
     /// When the largest standard deviation of a column is over 100 times the smallest (constant columns aside): the
     /// ratio and the two columns. The column that varies more then dominates the random projections.
     pub fn scale_hint(&self) -> Option<ScaleHint> {
-        let sds = crate::prepare::moments(&self.values, self.d()).1;
+        let sds = crate::scaling::moments(&self.values, self.d()).1;
         let mut large: Option<(usize, f64)> = None;
         let mut small: Option<(usize, f64)> = None;
         for (j, &sd) in sds.iter().enumerate().filter(|(_, sd)| **sd > 0.0) {
