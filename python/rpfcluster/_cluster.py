@@ -78,7 +78,8 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, ClusterParams): 
         See `RPForest`.
     n_components : int, "auto" or None, default="auto"
         Number of leading principal components on which the forest is grown. "auto" takes the 50 leading components of
-        a table of 51 to 100,000 features, and the features themselves of any other table. None always takes the features, as in the paper.
+        a table of 51 to 100,000 features, and the features themselves of any other table. None always takes the
+        features, as in the paper.
     metric : {"auto", "euclidean", "cosine"}, default="auto"
         "cosine" scales the samples, or their principal components, to unit length, so that only angles count. "auto" is
         "cosine" for the principal components of data with more than 95 % zeros, such as TF-IDF, and else "euclidean".
@@ -294,8 +295,8 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, ClusterParams): 
         **params
             The parameters to change; all others keep their values. The parameters of the forest (``n_estimators``,
             ``split``, ``direction``, ``n_candidates``, ``n_components``, ``metric``, ``duplicates``,
-            ``categorical_features``, ``missing``, ``random_state``) cannot change, ``min_samples_split`` cannot be below
-            its value in the forest, and ``n_clusters`` must be a number.
+            ``categorical_features``, ``missing``, ``random_state``) cannot change, ``min_samples_split`` cannot be
+            below its value in the forest, and ``n_clusters`` must be a number.
 
         Returns
         -------

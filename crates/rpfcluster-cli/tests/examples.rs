@@ -42,6 +42,11 @@ fn dir() -> TestDir {
     gz.write_all(data.as_bytes()).unwrap();
     dir.put("data.gz", gz.finish().unwrap());
     dir.put("flowers.csv", IRIS);
+    let applicant = |i: usize, cells: &[&str]| {
+        let (purpose, housing) = (["car", "education", "furniture"][i % 3], ["own", "rent"][i % 2]);
+        format!("{purpose},{housing},{}", cells.join(","))
+    };
+    dir.put("credit.csv", table(&format!("purpose,housing,{names},class"), &applicant));
     dir.put("test.csv", table(&format!("{names},class"), &|_, cells| cells.join(",")));
     dir.put("new.csv", table(names, &|_, cells| cells[..4].join(",")));
     dir.put(

@@ -51,7 +51,7 @@ fn tables_of_other_countries_give_the_same_labels_and_the_summary_says_how_they_
     assert_eq!(run.out, expected.out);
     dir.put("gap.csv", "sepal_length;sepal_width;petal_length;petal_width\n1,5;2,5;;1,5\n");
     let run = dir.rpf("predict m.rpf gap.csv -q");
-    run.refused(1, &["gap.csv: row 1 (line 2), column 3", "fit the model with --missing drop"]);
+    run.refused(1, &["gap.csv: row 1 (line 2), column 3", "fit the model with --missing native"]);
     assert!(!run.err.contains("drop such rows with"), "predict has no --missing: {}", run.err);
 }
 
@@ -243,10 +243,9 @@ fn rows_with_gaps_are_clustered_and_predicted_by_their_other_columns() {
     assert!(text("page.html").contains("color=red"));
     assert!(dir.rpf("inspect m.rpf").done().out.contains("native"));
     // Every verb that takes DATA has an answer.
-    dir.rpf("kernel t.csv --categorical color --missing native -o k.csv").done();
-    dir.rpf("neighbors t.csv --categorical color --missing native -o n.csv").done();
-    dir.rpf("embed t.csv --categorical color --missing native -o e.csv").done();
-    dir.rpf("compare t.csv -k 3 --categorical color --missing native -o c.csv");
+    dir.rpf("kernel t.csv --categorical color --missing native -o k.npz").done();
+    dir.rpf("neighbors t.csv -n 3 --categorical color --missing native -o n.csv").done();
+    dir.rpf("embed t.csv -d 2 --categorical color --missing native -o e.csv").done();
     // A column without a value, and a model without moments, refuse.
     dir.put("empty.csv", "x,y\n1,\n2,\n3,\n");
     let empty = dir.rpf("cluster empty.csv -k 2 --missing native");

@@ -48,15 +48,15 @@ fn npy_round_trip_keeps_bits_and_shape() {
 
 #[test]
 fn npy_types_and_orders_give_the_same_values() {
+    // Single precision holds every byte.
+    for kind in ["|u1", "|i1"] {
+        let bytes = array(kind, "False", "(2, 2)", &[1, 2, 3, 4]);
+        assert_eq!(values(npy(&bytes).unwrap()), Values::F32(vec![1.0, 2.0, 3.0, 4.0]));
+    }
     let expected = Values::F64(vec![1.0, 2.0, 3.0, 4.0]);
     let shorts: Vec<u8> = [1i16, 2, 3, 4].iter().flat_map(|x| x.to_be_bytes()).collect();
     let longs: Vec<u8> = [1i64, 3, 2, 4].iter().flat_map(|x| x.to_le_bytes()).collect();
-    for bytes in [
-        array("|u1", "False", "(2, 2)", &[1, 2, 3, 4]),
-        array("|i1", "False", "(2, 2)", &[1, 2, 3, 4]),
-        array(">i2", "False", "(2, 2)", &shorts),
-        array("<i8", "True", "(2, 2)", &longs),
-    ] {
+    for bytes in [array(">i2", "False", "(2, 2)", &shorts), array("<i8", "True", "(2, 2)", &longs)] {
         assert_eq!(values(npy(&bytes).unwrap()), expected);
     }
 }

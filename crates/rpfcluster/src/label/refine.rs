@@ -31,9 +31,10 @@ const MAX_ITERATIONS: usize = 400;
 /// Restarts of k-means for the segments. They need not be the best ones, and in as many dimensions as there are segments a
 /// restart costs nine times one of the K clusters.
 const SEGMENT_RESTARTS: usize = 2;
-/// Smallest average number of rows of a segment. Averages over fewer pairs are too noisy to merge by: on design tables with 50
-/// to 200 rows a segment the rule loses more than it gains (docs/notes/2026-11-families.md).
-const ROWS_PER_SEGMENT: usize = 200;
+/// Smallest average number of rows of a segment. Averages over fewer pairs are too noisy to merge by. On design tables with 50
+/// to 200 rows a segment the rule loses as often as it gains, but it saves tables such as wisc from clusters of a few rows
+/// (docs/notes/2026-11-families.md).
+const ROWS_PER_SEGMENT: usize = 50;
 
 /// The number of segments for `k` clusters.
 pub(crate) fn segments(k: usize) -> usize {

@@ -11,6 +11,8 @@ use crate::label::refine;
 use crate::params::{AffinityParams, Metric, RpfCluster};
 use crate::pca;
 
+use super::verdict;
+
 /// Bytes of scratch per thread on large tables: the measured 2.1 MB, rounded up.
 const THREAD_BYTES: u64 = 3 << 20;
 /// Upper bound of the scratch of all threads, in bytes per row, for small tables.
@@ -18,6 +20,11 @@ const SCRATCH_PER_ROW: u64 = 300;
 
 /// Bytes per row of the queues, communities and subsets of the Leiden algorithm.
 const LEIDEN_ROW: u64 = 120;
+
+/// Forests of the verdict that grow side by side at most: one of the sample, four of halves, five of references.
+const EVIDENCE_FORESTS: u64 = 10;
+/// Bytes per sampled row of the two graphs of such a forest and their eigenvectors.
+const EVIDENCE_ROW: u64 = 2000;
 
 impl RpfCluster {
     /// Peak memory, in bytes, of a fit of n rows and d columns of `width` bytes each, including the data. Sparse
@@ -76,7 +83,16 @@ impl RpfCluster {
             }
         };
         let pool = (THREAD_BYTES * threads as u64).min(SCRATCH_PER_ROW * n);
-        let fit = scores + forest + (padded + growing).max(spectral + affinity);
+        // The verdict comes last: the fit holds trees, leaf ids, vectors and neighbours.
+        let evidence = if self.assess {
+            let forests = (threads as u64).min(EVIDENCE_FORESTS);
+            let rows = verdict::most_sample_rows(self.k, self.max_k.is_some()).min(n as usize) as u64;
+            let kept = n * (4 * t + 8 * self.k as u64 + 16);
+            kept + forests * rows * (8 * d + 12 * t.min(RpfCluster::TREES as u64) + EVIDENCE_ROW)
+        } else {
+            0
+        };
+        let fit = scores + forest + (padded + growing).max(spectral + affinity).max(evidence);
         // A sample of the rows by columns, from which copies of rows are found.
         let ranges = n.min(RANGE_ROWS as u64).next_power_of_two() * columns_of_table * 8;
         data + fit.max(pca).max(ranges) + pool

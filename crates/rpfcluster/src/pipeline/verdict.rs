@@ -13,7 +13,7 @@ use crate::observe::{Observer, Quiet};
 use crate::params::{AffinityParams, RpfCluster, Setting};
 use crate::points::{Points, Real};
 use crate::random::sample_rows;
-use crate::select::{KCandidate, KChoice, KEvidence, choose_k};
+use crate::select::{K_SAMPLE_ROWS, KCandidate, KChoice, KEvidence, choose_k};
 
 /// Smallest score of a clear clustering.
 const CLEAR: f64 = 0.75;
@@ -132,6 +132,11 @@ impl ColumnFinding {
     }
 }
 
+/// Rows of the sample that a fit with K clusters is assessed on; `selected` where K is selected on one.
+pub(super) fn most_sample_rows(k: usize, selected: bool) -> usize {
+    if selected { K_SAMPLE_ROWS } else { (SAMPLE_ROWS_PER_CLUSTER * k).clamp(SAMPLE_ROWS, MAX_SAMPLE_ROWS) }
+}
+
 /// Assesses a fit of `points`, the rows that its forest was grown on; they are those of `table` or their principal
 /// components. `known` is the evidence that K was selected by.
 pub(crate) fn assess<R: Real>(
@@ -186,7 +191,7 @@ pub(crate) fn assess<R: Real>(
     let evidence = match known {
         Some(evidence) => evidence,
         None => {
-            let rows = (SAMPLE_ROWS_PER_CLUSTER * k).clamp(SAMPLE_ROWS, MAX_SAMPLE_ROWS);
+            let rows = most_sample_rows(k, false);
             KEvidence::new(points, fitted.params(), &[k], rows, observer)?
         }
     };

@@ -8,7 +8,7 @@ use crate::params::RpfCluster;
 use crate::points::{Points, Real};
 
 /// Rows of the sample, which bounds the cost.
-const SAMPLE_ROWS: usize = 2000;
+pub(crate) const K_SAMPLE_ROWS: usize = 2000;
 /// Rows per cluster at least.
 const ROWS_PER_CLUSTER: usize = 5;
 /// Smallest score of more than one cluster.
@@ -34,14 +34,14 @@ pub(crate) fn choose_k<R: Real>(
     max_k: usize,
     observer: &dyn Observer,
 ) -> Result<(KChoice, Option<KEvidence>)> {
-    let n = points.n().min(SAMPLE_ROWS);
+    let n = points.n().min(K_SAMPLE_ROWS);
     let sample = (n < points.n()).then_some(n);
     let most = max_k.min(n / ROWS_PER_CLUSTER);
     if most < 2 {
         return Ok((KChoice { k: 1, sample, candidates: Vec::new() }, None));
     }
     let ks: Vec<usize> = (2..=most).collect();
-    let evidence = KEvidence::new(points, params, &ks, SAMPLE_ROWS, observer)?;
+    let evidence = KEvidence::new(points, params, &ks, K_SAMPLE_ROWS, observer)?;
     let mut candidates = evidence.candidates.clone();
     let rank = |c: &KCandidate| (c.separated, c.score);
     candidates.sort_by(|a, b| {

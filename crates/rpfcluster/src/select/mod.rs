@@ -12,7 +12,7 @@ mod trees;
 
 pub(crate) use candidates::families;
 pub use clusters::KChoice;
-pub(crate) use clusters::choose_k;
+pub(crate) use clusters::{K_SAMPLE_ROWS, choose_k};
 pub(crate) use evidence::KEvidence;
 pub use evidence::{KCandidate, numbers_of_clusters};
 pub(crate) use score::choose;
