@@ -83,8 +83,12 @@ fn wide_tables_take_components_and_narrow_ones_their_columns() {
         assert_eq!(fitted.components().is_some(), taken, "{d} columns");
         assert_eq!(fitted.d(), d);
         let grown_on = fitted.forest().d();
-        assert!(if taken { (10..=50).contains(&grown_on) } else { grown_on == d }, "{grown_on} of {d}");
+        assert_eq!(grown_on, if taken { 50 } else { d }, "{d} columns");
     }
+    // No more components than vary.
+    let (values, _) = noisy_groups(4, 150, 60, 4, 3, 0.0);
+    let fitted = fixed(3, Components::Auto).fit(&Points::new(&values, 150, 60).unwrap()).unwrap();
+    assert_eq!(fitted.forest().d(), 4);
     // Nothing varies.
     let constant = vec![1.0; 60 * 40];
     let fitted = fixed(1, Components::Auto).fit(&Points::new(&constant, 40, 60).unwrap()).unwrap();
