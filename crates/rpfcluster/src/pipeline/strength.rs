@@ -2,8 +2,7 @@
 //!
 //! A sample of the rows is split into two halves, twice. Each half is fitted and predicts the other, which is also fitted
 //! itself; the strength is the mean adjusted Rand index of the four pairs of labellings. Costs four fits of 500 rows and 100
-//! trees (more rows for a large K), whatever the size of the table. Where another family could exceed the default, all are
-//! compared on a larger sample: twelve fits of 1,500 rows.
+//! trees (more rows for a large K), whatever the size of the table.
 
 use rayon::prelude::*;
 
@@ -15,11 +14,8 @@ use crate::points::{Points, Real};
 use crate::random::{halves, sample_rows};
 use crate::select::{self, Choice};
 
-/// Rows of the sample on which the default is tried, and rows per cluster at least.
+/// Rows of the sample, and rows per cluster at least.
 const SAMPLE_ROWS: usize = 1000;
-/// Rows of the sample on which families are compared. Halves of fewer rows differ by chance as much as families do
-/// (docs/notes/2026-11-families.md).
-const COMPARED_ROWS: usize = 3000;
 const SAMPLE_ROWS_PER_CLUSTER: usize = 20;
 /// Rows per cluster and half below which halves are not fitted.
 const MIN_ROWS_PER_CLUSTER: usize = 3;
@@ -34,16 +30,15 @@ pub(super) fn choose_setting<R: Real>(
     params: &RpfCluster,
     observer: &dyn Observer,
 ) -> Result<Option<Choice>> {
-    let sample =
-        |rows: usize| sample_rows(params.seed, points.n(), rows.max(SAMPLE_ROWS_PER_CLUSTER * params.k));
+    let rows = sample_rows(params.seed, points.n(), SAMPLE_ROWS.max(SAMPLE_ROWS_PER_CLUSTER * params.k));
+    let half = rows.len() / 2;
     let families = select::families(params, points.n(), points.d());
+    let of_halves = select::families(params, half, points.d());
     let quiet = Quiet(observer);
-    let strength_on = |rows: &[u32], at: usize| {
-        let half = rows.len() / 2;
+    let mut strength = |at: usize| {
         if params.k * MIN_ROWS_PER_CLUSTER > half {
             return Ok(None);
         }
-        let of_halves = select::families(params, half, points.d());
         let mut fixed = params.at_setting(&of_halves[at].setting);
         // A value given for the whole table may exceed a half.
         fixed.min_node = fixed.min_node.map(|given| given.min((half / 4).max(2)));
@@ -53,21 +48,7 @@ pub(super) fn choose_setting<R: Real>(
         let duplicates = Duplicates::Weigh;
         let fixed =
             RpfCluster { trees, components, metric, duplicates, threads: None, memory_limit: None, ..fixed };
-        prediction_strength(points, rows, &fixed, &quiet)
-    };
-    let mut rows = sample(SAMPLE_ROWS);
-    let mut strength = |at: usize| {
-        let found = strength_on(&rows, at)?;
-        let in_doubt = found.is_some_and(|own| families.iter().skip(1).any(|f| f.can_exceed(own)));
-        if at > 0 || !in_doubt {
-            return Ok(found);
-        }
-        let more = sample(COMPARED_ROWS);
-        if more.len() == rows.len() {
-            return Ok(found);
-        }
-        rows = more;
-        strength_on(&rows, at)
+        prediction_strength(points, &rows, &fixed, &quiet)
     };
     let mut choice = select::choose(&families, &mut strength, observer)?;
     if let Some(choice) = choice.as_mut().filter(|_| rows.len() < points.n()) {

@@ -26,13 +26,6 @@ pub(crate) struct Family {
     pub margin: f64,
 }
 
-impl Family {
-    /// Whether an index, which is at most 1, can exceed the default's by the margin.
-    pub fn can_exceed(&self, default: f64) -> bool {
-        default + self.margin <= 1.0
-    }
-}
-
 /// The default for these parameters and `n` rows of `d` columns, and the settings that are compared with it. The same parameters give the
 /// same families for every `n`, with `min_node` in proportion.
 pub(crate) fn families(params: &RpfCluster, n: usize, d: usize) -> Vec<Family> {

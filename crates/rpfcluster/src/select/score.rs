@@ -70,7 +70,8 @@ pub(crate) fn choose(
         observer.advance(Stage::Tune, 1);
         for (at, family) in (1..).zip(others) {
             check(observer)?;
-            if strengths[0].is_some_and(|own| family.can_exceed(own)) {
+            // An index is at most 1.
+            if strengths[0].is_some_and(|own| own + family.margin <= 1.0) {
                 strengths[at] = strength(at)?;
             }
             observer.advance(Stage::Tune, 1);
