@@ -2,8 +2,7 @@
 
 Every method gets the same columns as numbers and as categories and the true number of clusters. Numbers are
 standardised. Peers need complete tables, so the gaps of one table are filled with means for them; `RPFCluster` takes
-them as they are. Results are stored, and the table of docs/notes/2026-11-gaps.md and of
-docs/how-to/categories-and-gaps.md is printed.
+them as they are. Results are stored, and a table is printed.
 """
 
 from __future__ import annotations
