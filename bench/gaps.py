@@ -2,8 +2,8 @@
 
 Values are removed from tables with known classes, at random or by value, with a probability that grows with the rank of
 the value in its column. `RPFCluster(missing="native")` clusters what is left; the same estimator clusters the table
-after mean, KNN and iterative imputation by scikit-learn with its defaults. The true number of clusters is given. Results
-are stored, and a table is printed.
+after mean, KNN and iterative imputation by scikit-learn with its defaults. The true number of clusters is given.
+Results are stored, and a table is printed.
 """
 
 from __future__ import annotations
