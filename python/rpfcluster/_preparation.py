@@ -131,7 +131,7 @@ class Preparation:
         titles = column_names_of(columns, names)
         levels = {place: level_names(columns[place].values()) for place in places}
         self.categories = [Category.fit(place, titles[place], levels[place]) for place in places]
-        numbers = self._numbers(X, len(columns))
+        numbers = self._numbers(X, titles)
         numeric = [titles[at] for at in range(len(columns)) if at not in levels]
         empty = [title for title, column in zip(numeric, numbers.T, strict=True) if np.isnan(column).all()]
         if empty:
@@ -153,31 +153,31 @@ class Preparation:
         columns = columns_of(X)
         titles = column_names_of(columns, names)
         levels = {category.column: level_names(columns[category.column].values()) for category in self.categories}
-        return self._table(self._numbers(X, len(columns)), levels, titles)
+        return self._table(self._numbers(X, titles), levels, titles)
 
-    def _numbers(self, X: Any, width: int) -> NDArray[Any]:
+    def _numbers(self, X: Any, titles: list[str]) -> NDArray[Any]:
         """Return the numeric columns as floats."""
         left_out = {category.column for category in self.categories}
-        chosen = [at for at in range(width) if at not in left_out]
+        chosen = [at for at in range(len(titles)) if at not in left_out]
         if not chosen:
             return np.empty((len(X), 0))
         part = select_columns(X, chosen) if left_out else X
-        finite: Any = True if self.missing == "error" else "allow-nan"
         try:
-            return np.asarray(check_array(part, dtype=FLOATS, order="C", ensure_all_finite=finite))
+            numbers = np.asarray(check_array(part, dtype=FLOATS, order="C", ensure_all_finite="allow-nan"))
         except (TypeError, ValueError) as error:
             if found := not_numbers(part):
                 raise ValueError(sentence(found)) from error
             raise
+        if self.missing == "error" and (gaps := np.argwhere(np.isnan(numbers))).size:
+            row, column = gaps[0]
+            raise _gap(titles[chosen[column]], int(row))
+        return numbers
 
     def _table(self, numbers: NDArray[Any], levels: dict[int, list[str | None]], titles: list[str]) -> NDArray[Any]:
         if self.missing == "error":
             for place, of_rows in levels.items():
                 if None in of_rows:
-                    raise ValueError(
-                        f"column {titles[place]} has a missing value in row {of_rows.index(None)}; "
-                        'set missing="native" to route such samples by their other columns'
-                    )
+                    raise _gap(titles[place], of_rows.index(None))
         if self.fill:
             numbers = np.where(np.isnan(numbers), np.asarray(self.fill, dtype=numbers.dtype), numbers)
         if self.center is not None and self.scale is not None:
@@ -194,6 +194,13 @@ class Preparation:
                 native = self.missing == "native"
                 parts.append(category.indicators(levels[column], native).astype(numbers.dtype, copy=False))
         return np.ascontiguousarray(np.concatenate(parts, axis=1)) if levels else np.ascontiguousarray(numbers)
+
+
+def _gap(title: str, row: int) -> ValueError:
+    return ValueError(
+        f"column {title} has a missing value (NaN) in row {row}; "
+        'set missing="native" to route such samples by their other columns'
+    )
 
 
 def level_names(values: Iterable[Any]) -> list[str | None]:

@@ -139,7 +139,7 @@ def test_complete_samples_have_the_labels_of_the_default():
     ("params", "frame", "words"),
     [
         ({}, FRAME, 'column "color" (text) holds no numbers'),
-        ({"categorical_features": CATEGORICAL}, HOLED, "missing value"),
+        ({"categorical_features": CATEGORICAL}, HOLED, "has a missing value (NaN) in row"),
         ({"categorical_features": ["colour"]}, FRAME, "no column of that name"),
         ({"categorical_features": [9]}, FRAME, "numbers from 0 to 3"),
         ({"categorical_features": [True]}, FRAME, "a mask of shape (1,)"),
@@ -148,7 +148,7 @@ def test_complete_samples_have_the_labels_of_the_default():
         ({"categorical_features": ["code"]}, FRAME, 'column "color" (text) holds no numbers'),
         ({"missing": "drop"}, FRAME[["size", "width"]], "missing is 'drop'"),
         ({"missing": "native"}, FRAME[["size"]].assign(none=np.nan), 'column "none" has no value'),
-        ({"missing": "native"}, FRAME[["size"]] / 0.0, "infinity"),
+        ({"missing": "native"}, FRAME[["size"]].assign(far=np.inf), "infinity"),
     ],
 )
 def test_errors_name_the_column_and_the_remedy(params, frame, words):

@@ -150,16 +150,17 @@ def test_model_of_standardised_columns_refuses_sparse_rows(rpf, tmp_path):
         tmp_path / "model.rpf",
     )
     model = load(tmp_path / "model.rpf")
-    with pytest.raises(ValueError, match=r"standardises its input, which needs a dense array, but X is sparse$"):
+    with pytest.raises(ValueError, match=r"scaling need a dense table, but X is sparse$"):
         model.predict(csr_matrix(NEW))
 
 
-def test_model_of_categorical_columns_is_left_to_the_command(rpf, tmp_path):
+def test_model_of_categorical_columns_is_read(rpf, tmp_path):
     table = pd.DataFrame(X, columns=list("abcd")).assign(kind=np.where(Y == 1, "new", "old"))
     table.to_csv(tmp_path / "rows.csv", index=False)
-    rpf("cluster", tmp_path / "rows.csv", "-k", "3", "--categorical", "kind", "--model", tmp_path / "model.rpf")
-    with pytest.raises(ValueError, match=r"categorical columns, which only the command reads; use `rpf predict`$"):
-        load(tmp_path / "model.rpf")
+    fit = ["cluster", tmp_path / "rows.csv", "-k", "3", "--categorical", "kind", "--model", tmp_path / "model.rpf"]
+    rpf(*fit, "-o", tmp_path / "labels.csv")
+    labels = pd.read_csv(tmp_path / "labels.csv")["cluster"]
+    assert (load(tmp_path / "model.rpf").predict(table) == labels).all()
 
 
 def test_model_whose_number_of_trees_was_chosen_is_read_as_auto(rpf, tmp_path):
