@@ -15,7 +15,7 @@ def require(package: str) -> None:
     if importlib.util.find_spec(package) is not None:
         return
     reason = f"tests with {package} do nothing; run `make ecosystem`"
-    # Also with CI set: these packages are large, and a workflow of their own runs these tests.
+    # Also with CI set: these packages are large. `make ecosystem` installs them and runs these tests.
     environment = os.environ | {"MAY_SKIP": f"{os.environ.get('MAY_SKIP', '')} {package}"}
     subprocess.run(["sh", str(ROOT / ".ci" / "needs"), "skip", package, reason], env=environment, capture_output=True)
     pytest.skip(reason)
