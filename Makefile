@@ -72,9 +72,11 @@ ARM64 = aarch64-unknown-linux-gnu
 ARM64_TESTS = definition same_bits degenerate kernel_pairs random_numbers fixture model_bytes kmeans affinity points
 arm64: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER = aarch64-linux-gnu-gcc
 arm64: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER = qemu-aarch64 -L /usr/aarch64-linux-gnu
-arm64: ## run the core's tests on an emulated arm64 CPU and compare its bits with those of this one (Debian, rustup)
+# The standard library of arm64 is rustup's, or Debian's libstd-rust-dev:arm64 where there is no rustup (sid, after
+# `dpkg --add-architecture arm64`).
+arm64: ## run the core's tests on an emulated arm64 CPU and compare its bits with those of this one (Debian)
 	sh .ci/needs qemu
-	rustup target add $(ARM64)
+	! command -v rustup >/dev/null || rustup target add $(ARM64)
 	CARGO_TARGET_DIR=target/arm64 $(CARGO) test --release --locked --quiet --target $(ARM64) -p rpfcluster --lib $(ARM64_TESTS:%=--test %)
 	CARGO_TARGET_DIR=target/arm64 $(CARGO) test --release --locked --quiet --target $(ARM64) -p rpfcluster-data --no-default-features --test labels
 	CARGO_TARGET_DIR=target/arm64 $(CARGO) test --release --locked --quiet --target $(ARM64) -p rpfcluster --test thread_count -- \
@@ -108,7 +110,9 @@ advisories: ## check all dependencies for known vulnerabilities (needs cargo-den
 	$(CARGO) deny --locked check advisories
 	npm --prefix $(BROWSER) audit --audit-level=low
 
-# In a folder of its own, since instrumented code would replace what target/ holds. An hour on two idle cores.
+# In a folder of its own, since instrumented code would replace what target/ holds. An hour on two idle cores. llvm-cov
+# and llvm-profdata have the compiler's version of LLVM (`rustc -vV`): the component llvm-tools of rustup, or Debian's
+# package of that version with its programs named in LLVM_COV and LLVM_PROFDATA.
 coverage: $(VENV)/built binary ## measure line coverage of the Rust and the Python tests (needs cargo-llvm-cov)
 	$(CARGO) llvm-cov nextest --release --workspace --locked --target-dir target/coverage --summary-only
 	RPF="$(abspath $(or $(CARGO_TARGET_DIR),target))/release/rpf$(EXE)" \
