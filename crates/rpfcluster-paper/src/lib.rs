@@ -3,7 +3,7 @@
 //!
 //! The paper clusters twelve data sets of known classes with four methods and claims that rpfCluster comes first or
 //! second on most of them by two scores, `rho_c` (clustering accuracy) and `rho_r` (the Rand index). It tunes
-//! rpfCluster over 5 thresholds, 2,090 bandwidths and two ways of labelling. This crate holds what is needed to
+//! rpfCluster over 5 thresholds and 2,090 bandwidths. This crate holds what is needed to
 //! check that claim on the eleven public sets:
 //!
 //! | module | contents |
@@ -14,17 +14,18 @@
 //! | [`reproduce`] | the paper's section 5: all data sets, several seeds, tables, figures, a report |
 //!
 //! The paper selects rpfCluster's setting by the known classes, which its rivals do not see. Results here always show
-//! both: *best by labels*, the paper's protocol, and *label-free*, which a user without classes can repeat.
+//! both: *best by labels*, the paper's protocol, and *chosen without labels*, which a user without classes can repeat.
 //!
 //! ```
-//! use rpfcluster_paper::compare::{Comparison, ComparedMethod};
+//! use rpfcluster_paper::compare::{Comparison, Experiment};
 //! // Two groups of 40 rows, one feature.
 //! let rows: Vec<f64> = (0..80).map(|i| if i < 40 { 0.0 } else { 9.0 } + (i % 7) as f64 * 0.1).collect();
 //! let classes: Vec<u32> = (0..80).map(|i| u32::from(i >= 40)).collect();
 //! let comparison = Comparison { k: 2, ..Default::default() };
-//! for method in [ComparedMethod::KMeans, ComparedMethod::Njw, ComparedMethod::RpfLabelFree] {
-//!     let answer = comparison.run(method, &rows, 1, &classes, &rpfcluster::Silent)?;
-//!     assert_eq!(answer.scores.rho_c, 100.0, "{}", method.title());
+//! for experiment in [Experiment::KMeans, Experiment::Njw, Experiment::Auto] {
+//!     for answer in comparison.run(experiment, &rows, 1, &classes, &rpfcluster::Silent)? {
+//!         assert_eq!(answer.scores.rho_c, 100.0, "{}", answer.method.title());
+//!     }
 //! }
 //! # Ok::<(), rpfcluster::Error>(())
 //! ```
