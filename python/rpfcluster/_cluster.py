@@ -316,19 +316,11 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, ClusterParams): 
         check_is_fitted(self)
         if "_cluster" not in vars(self):
             raise ValueError("recut requires a forest, but affinity='precomputed' grows none")
-        fixed_names = {
-            "n_estimators",
-            "split",
-            "direction",
-            "n_candidates",
-            "n_components",
-            "metric",
-            "duplicates",
-            "categorical_features",
-            "missing",
-            "random_state",
-        }
-        if fixed := sorted(fixed_names & set(params)):
+        fixed_names = (
+            "n_estimators split direction n_candidates n_components metric duplicates categorical_features missing "
+            "random_state"
+        )
+        if fixed := sorted(set(fixed_names.split()) & set(params)):
             raise ValueError(f"recut keeps the forest, so {fixed[0]} cannot change; fit a new model")
         other: RPFCluster = clone(self).set_params(**params)
         if other.affinity == "precomputed":
