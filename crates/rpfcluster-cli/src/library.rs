@@ -55,11 +55,7 @@ pub fn grow(session: &Session, table: &Table, params: &ForestParams) -> Result<F
 
 /// Clusters the rows of a table.
 pub fn fit(session: &Session, table: &Table, params: &RpfCluster) -> Result<Fitted> {
-    let width = match table.values {
-        Values::F32(_) => size_of::<f32>(),
-        Values::F64(_) => size_of::<f64>(),
-    };
-    let needed = params.memory_needed(table.n, table.d(), width);
+    let needed = with_points!(table, |points| params.memory_of(points));
     let what = format!("clustering {} rows", table.n);
     session.check_memory(&what, needed, "use fewer --trees or fewer rows")?;
     let fitted = with_points!(table, |points| params

@@ -26,6 +26,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+pub(crate) use gaps::SHARE as GAP_SHARE;
 pub use leaf_ids::LeafIds;
 pub use params::{Direction, ForestParams, Split};
 pub(crate) use quantized::grid::MAX_COLUMNS as QUANTIZED_COLUMNS;

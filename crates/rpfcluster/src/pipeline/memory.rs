@@ -6,10 +6,11 @@
 use crate::distinct::RANGE_ROWS;
 use crate::eigen::Method;
 use crate::error::{Error, Result};
-use crate::forest::QUANTIZED_COLUMNS;
+use crate::forest::{GAP_SHARE, QUANTIZED_COLUMNS};
 use crate::label::refine;
 use crate::params::{AffinityParams, Metric, RpfCluster};
 use crate::pca;
+use crate::points::{Points, Real};
 
 use super::verdict;
 
@@ -33,8 +34,26 @@ impl RpfCluster {
         self.memory_with(n, d, width, n as u64 * d as u64 * width as u64)
     }
 
+    /// [`RpfCluster::memory_needed`] of these rows: sparse rows take less, and rows that may have gaps more.
+    pub fn memory_of<R: Real>(&self, points: &Points<R>) -> u64 {
+        let width = size_of::<R>();
+        let gaps = if points.means().is_empty() { 0 } else { self.gap_bytes(points.d(), width) };
+        self.memory_with(points.n(), points.d(), width, points.bytes()) + gaps
+    }
+
+    /// Bytes of the means and variances that trees keep for rows with gaps. Uniform cuts of uniform rows give
+    /// 2 x `GAP_SHARE` such nodes a tree; tails and clusters give up to twice as many.
+    fn gap_bytes(&self, d: usize, width: usize) -> u64 {
+        // Gaps are column means in principal components.
+        if pca::most_components(self.components, d).is_some() {
+            return 0;
+        }
+        let trees = self.max_trees.unwrap_or(self.trees_by_default(false));
+        (trees * 4 * GAP_SHARE * 2 * d * width) as u64
+    }
+
     /// [`RpfCluster::memory_needed`] where the rows take `data` bytes: fewer than n x d values if they are sparse, none in a refit.
-    fn memory_with(&self, n: usize, d: usize, width: usize, data: u64) -> u64 {
+    pub(crate) fn memory_with(&self, n: usize, d: usize, width: usize, data: u64) -> u64 {
         let threads =
             self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |c| c.get()));
         let trees = self.trees_by_default(pca::most_components(self.components, d).is_some());
@@ -99,20 +118,20 @@ impl RpfCluster {
     }
 }
 
-/// Returns an error with the size and a remedy when a fit exceeds the limit. The rows take `data` bytes.
-pub(crate) fn check(params: &RpfCluster, n: usize, d: usize, width: usize, data: u64) -> Result<()> {
+/// Returns an error with the size and a remedy when a fit exceeds the limit. `needed` is the memory by the parameters.
+pub(crate) fn check(params: &RpfCluster, d: usize, needed: impl Fn(&RpfCluster) -> u64) -> Result<()> {
     let Some(limit) = params.memory_limit else { return Ok(()) };
-    let needed = params.memory_with(n, d, width, data);
-    if needed <= limit {
+    if needed(params) <= limit {
         return Ok(());
     }
     let trees = params.trees_by_default(pca::most_components(params.components, d).is_some());
     let trees = (trees / 4).max(1);
     let fewer = RpfCluster { trees: Some(trees), max_trees: None, ..params.clone() };
-    let remedy = if fewer.memory_with(n, d, width, data) <= limit {
+    let remedy = if needed(&fewer) <= limit {
         format!("{trees} trees would fit")
     } else {
         "take fewer trees, a larger min_node or a sample of the rows".to_string()
     };
+    let needed = needed(params);
     Err(Error::Memory { what: "the clustering", needed, limit, remedy })
 }

@@ -49,7 +49,7 @@ impl RpfCluster {
     pub fn fit<'a, R: Real>(&self, points: impl Into<Observed<'a, R>>) -> Result<Fitted> {
         let Observed { points, observer } = points.into();
         self.validate()?;
-        memory::check(self, points.n(), points.d(), size_of::<R>(), points.bytes())?;
+        memory::check(self, points.d(), |params| params.memory_of(&points))?;
         let points = R::any(points);
         in_pool(self.threads, || self.fit_any(points, observer))?
     }

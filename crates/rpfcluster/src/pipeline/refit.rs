@@ -59,7 +59,7 @@ impl Fitted {
             Precision::F32 => size_of::<f32>(),
             Precision::F64 => size_of::<f64>(),
         };
-        memory::check(&params, self.n(), self.d(), width, 0)?;
+        memory::check(&params, self.d(), |params| params.memory_with(self.n(), self.d(), width, 0))?;
         let forest = Arc::clone(&self.forest);
         let distinct = self.rows.distinct.clone();
         let (evidence, seconds) = (Evidence::default(), Seconds::default());
