@@ -114,7 +114,7 @@ advisories: ## check all dependencies for known vulnerabilities (needs cargo-den
 # and llvm-profdata have the compiler's version of LLVM (`rustc -vV`): the component llvm-tools of rustup, or Debian's
 # package of that version with its programs named in LLVM_COV and LLVM_PROFDATA.
 coverage: $(VENV)/built binary ## measure line coverage of the Rust and the Python tests (needs cargo-llvm-cov)
-	$(CARGO) llvm-cov nextest --release --workspace --locked --target-dir target/coverage --summary-only
+	CARGO_LLVM_COV_TARGET_DIR=$(CURDIR)/target/coverage $(CARGO) llvm-cov nextest --release --workspace --locked --summary-only
 	RPF="$(abspath $(or $(CARGO_TARGET_DIR),target))/release/rpf$(EXE)" \
 		$(BIN)/python -m pytest -n 2 --ignore python/tests/test_interrupt.py --cov rpfcluster --cov-branch --cov-report term-missing
 
