@@ -119,6 +119,25 @@ fn every_text_column_is_named_at_once() {
 }
 
 #[test]
+fn text_that_is_not_utf8_is_windows_1252() {
+    for quote in ["", "\""] {
+        let text = format!("Gr\u{f6}\u{df}e;Ort\n1,5;{quote}K\u{f6}ln{quote}\n2,5;{quote}K\u{e0}ln{quote}\n");
+        let latin: Vec<u8> = text.chars().map(|c| c as u8).collect();
+        let read = |bytes: Vec<u8>| read_frame_bytes(bytes, "t.csv", &TEXT).unwrap();
+        let (of_latin, of_utf8) = (read(latin), read(text.into_bytes()));
+        assert_eq!(of_latin.names(), ["Größe", "Ort"]);
+        assert_eq!((of_latin.text(0, 1), of_latin.text(1, 1)), (Some("Köln"), Some("Kàln")));
+        assert_eq!(of_latin.columns(0).unwrap(), of_utf8.columns(0).unwrap());
+        let said = "cells separated by \";\", decimal comma, header";
+        assert_eq!(of_utf8.dialect().unwrap().to_string(), said);
+        assert_eq!(of_latin.dialect().unwrap().to_string(), format!("{said}, Windows-1252"));
+    }
+    let labels =
+        read_labels_bytes(b"caf\xe9\ncafe\ncaf\xe9\n".to_vec(), "l.txt", None, &TEXT).unwrap().labels;
+    assert_eq!((labels.names, labels.codes), (vec!["café".to_string(), "cafe".into()], vec![0, 1, 0]));
+}
+
+#[test]
 fn one_column_needs_no_delimiter() {
     assert_eq!(numbers("x\n1\n2\n3\n"), [1.0, 2.0, 3.0]);
     assert_eq!(numbers("5"), [5.0]);

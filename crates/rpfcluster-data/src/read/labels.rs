@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use super::encoding::decoded;
 use super::number::{Cell, Decimal, cell};
 use super::{Format, ReadOptions, load, name, parse_frame};
 use crate::column_ref::ColumnRef;
@@ -116,7 +117,7 @@ fn one_a_line(bytes: &[u8], source: &str, header: Option<bool>, budget: &Budget)
             Cell::Number(x) => (x + 0.0).to_string(),
             Cell::Text(text) => {
                 text_first |= names.is_empty();
-                String::from_utf8_lossy(text).into_owned()
+                decoded(text).into_owned()
             }
             Cell::Missing => {
                 let row = Place { row: at + 1 - skipped, line: at + 1 };

@@ -5,6 +5,7 @@
 //! not gzipped. Tables become a [`Frame`]. A [`Budget`] bounds the memory that a file can claim.
 
 mod columnar;
+mod encoding;
 mod json;
 mod labels;
 mod mtx;

@@ -5,6 +5,7 @@
 use std::cell::Cell as Shared;
 use std::io::Read;
 
+use super::encoding::decoded;
 use super::number::{Cell, cell};
 use super::sniff::Delimiter;
 use super::text::{Layout, Parsed};
@@ -101,7 +102,7 @@ pub(crate) fn parse(body: &[u8], source: &str, layout: &Layout, budget: &Budget)
                         budget.probe(2 * t.len() + 2 * record.as_slice().len())?;
                     }
                     let column = text[column].get_or_insert_default();
-                    budget.spend(column.put(n, &String::from_utf8_lossy(t)))?;
+                    budget.spend(column.put(n, &decoded(t)))?;
                     f64::NAN
                 }
             });

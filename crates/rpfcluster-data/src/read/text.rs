@@ -5,6 +5,7 @@
 
 use rayon::prelude::*;
 
+use super::encoding::decoded;
 use super::number::{Cell, Decimal, cell, short_decimal};
 use super::sniff::{self, Delimiter};
 use super::{MAX_WIDTH, ReadOptions, quoted_text};
@@ -31,6 +32,8 @@ pub struct Dialect {
     pub decimal: Decimal,
     /// Whether the first line names the columns.
     pub header: bool,
+    /// Whether some text is not UTF-8 and was read as Windows-1252.
+    pub windows_1252: bool,
 }
 
 impl std::fmt::Display for Dialect {
@@ -42,7 +45,8 @@ impl std::fmt::Display for Dialect {
             Delimiter::Byte(byte) => write!(f, "cells separated by \"{}\"", char::from(byte))?,
         }
         f.write_str(if self.decimal == Decimal::Comma { ", decimal comma" } else { "" })?;
-        f.write_str(if self.header { ", header" } else { ", no header" })
+        f.write_str(if self.header { ", header" } else { ", no header" })?;
+        f.write_str(if self.windows_1252 { ", Windows-1252" } else { "" })
     }
 }
 
@@ -140,7 +144,8 @@ pub(crate) fn layout(bytes: &mut [u8], source: &str, options: &ReadOptions) -> R
     };
     let decimal = options.decimal.unwrap_or_else(|| sniff::decimal(&rows));
     let header = options.header.unwrap_or_else(|| sniff::has_header(first, rest, decimal));
-    let dialect = Dialect { delimiter, decimal, header };
+    let windows_1252 = std::str::from_utf8(body).is_err();
+    let dialect = Dialect { delimiter, decimal, header, windows_1252 };
     let width = if header { rest.first().map_or(first.len(), Vec::len) } else { first.len() };
     let header_start = start;
     if !header {
@@ -173,7 +178,7 @@ fn first_line(bytes: &[u8]) -> Option<&[u8]> {
 
 /// The text between the quotes of a cell.
 fn text_of(cell: &[u8]) -> String {
-    String::from_utf8_lossy(cell).replace("\"\"", "\"")
+    decoded(cell).replace("\"\"", "\"")
 }
 
 /// The result of the first pass over a chunk: rows, lines, and the positions of blank lines.
@@ -350,7 +355,7 @@ fn parse_chunk(
                     if t.len() > UNREPORTED {
                         budget.probe(2 * t.len()).map_err(Stopped::Memory)?;
                     }
-                    taken += text[column].get_or_insert_default().put(row, &String::from_utf8_lossy(t));
+                    taken += text[column].get_or_insert_default().put(row, &decoded(t));
                 }
                 _ => {}
             }
