@@ -19,6 +19,16 @@ const MAX_LEVELS: usize = 1000;
 /// Number of rows from which a column whose values all differ is refused as an identifier.
 const IDENTIFIER_ROWS: usize = 20;
 
+/// Whether as many distinct values of so many name their rows instead of grouping them.
+fn is_identifier(distinct: usize, values: usize) -> bool {
+    distinct == values && values >= IDENTIFIER_ROWS
+}
+
+/// Whether a column of so many distinct values in so many rows can be categorical.
+pub(crate) fn can_be_levels(distinct: usize, rows: usize) -> bool {
+    distinct <= MAX_LEVELS && !is_identifier(distinct, rows)
+}
+
 /// A fitted categorical column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Category {
@@ -71,7 +81,7 @@ impl Category {
             .filter_map(|row| levels.name(row))
             .for_each(|name| *counts.entry(name).or_default() += 1);
         let (found, total) = (counts.len(), counts.values().sum::<usize>());
-        if found == total && total >= IDENTIFIER_ROWS {
+        if is_identifier(found, total) {
             let option = frame.column_option(position);
             let problem =
                 format!("looks like an identifier: all values differ; leave it out with --drop {option}");

@@ -14,6 +14,11 @@ use crate::table::{Labels, Values};
 /// The code of a cell that is not text: a number or a missing value.
 pub(crate) const NO_TEXT: u32 = u32::MAX;
 
+/// Characters that keep their meaning between the double quotes of a shell, and the comma between columns.
+const HARD_TO_TYPE: [char; 6] = ['"', ',', '$', '`', '\\', '!'];
+/// Characters besides letters and digits that need no quotes.
+const PLAIN: [char; 9] = ['_', '-', '.', ':', '/', '@', '%', '+', '='];
+
 /// Bytes of a distinct text besides its letters: two strings, their allocations, and the entry of the hash table.
 const DISTINCT_TEXT: usize = 160;
 
@@ -141,15 +146,18 @@ impl Frame {
         }
     }
 
-    /// The column as the value of an option: its name, or its number where the name is long, repeated or hard to type.
+    /// The column as the value of an option, in quotes where a shell would split or interpret it: its name, or its number
+    /// where the name is long, repeated or hard to type.
     pub(crate) fn column_option(&self, column: usize) -> String {
         let number = (column + 1).to_string();
         let Some(name) = self.names.get(column).filter(|_| self.has_header) else { return number };
         let unique = self.names.iter().filter(|n| *n == name).count() == 1;
-        if name.is_empty() || excerpt(name) != *name || !unique || name.contains(['"', ',']) {
+        let hard = name.trim().len() < name.len() || name.starts_with('-') || name.contains(HARD_TO_TYPE);
+        if name.is_empty() || excerpt(name) != *name || !unique || hard {
             return number;
         }
-        if name.contains(' ') { format!("\"{name}\"") } else { name.clone() }
+        let plain = name.chars().all(|c| c.is_alphanumeric() || PLAIN.contains(&c));
+        if plain { name.clone() } else { format!("\"{name}\"") }
     }
 
     /// The number in a cell; NaN where it is missing or text.

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::categories::{Category, Levels, expanded, per_column, table_width};
+use crate::categories::{Category, Levels, can_be_levels, expanded, per_column, table_width};
 use crate::column_match::{Matched, Selection, match_columns};
 use crate::column_ref::{ColumnRef, resolve_all};
 use crate::error::{DataError, Result, excerpt, format};
@@ -379,7 +379,8 @@ fn text_error(frame: &Frame, chosen: &[usize], is_fitted: bool) -> Option<DataEr
     let found: Vec<(usize, usize, &str)> =
         chosen.iter().filter_map(|&c| frame.first_text(c).map(|(row, text)| (c, row, text))).collect();
     let &(first, row, text) = found.first()?;
-    let options: Vec<String> = found.iter().map(|(c, ..)| frame.column_option(*c)).collect();
+    let columns: Vec<usize> = found.iter().map(|(c, ..)| *c).collect();
+    let options = options_of(frame, &columns);
     let comma = |text: &str| matches!(cell(text.as_bytes(), Decimal::Comma), Cell::Number(_));
     let remedy = if found.iter().all(|(.., text)| comma(text)) {
         "read commas as decimal points with --decimal ,".to_string()
@@ -391,26 +392,39 @@ fn text_error(frame: &Frame, chosen: &[usize], is_fitted: bool) -> Option<DataEr
         let problem = format!("holds text ({example}), but the model was fitted on numbers");
         return Some(frame.column_error(first, problem));
     }
+    // Columns that name the rows, and others that would be refused as categories, are not suggested.
+    let groups = |c: &usize| frame.text[*c].as_ref().is_some_and(|t| can_be_levels(t.names.len(), frame.n));
+    let levels: Vec<usize> = columns.iter().copied().filter(groups).collect();
     if let [option] = options.as_slice() {
         let remedy =
             if remedy.is_empty() { format!("use it as labels with --label {option}") } else { remedy };
-        let problem = format!(
-            "holds text ({example}); use it as categories with --categorical {option}, drop it with --drop {option} or \
-             {remedy}"
-        );
+        let categories = match levels[..] {
+            [] => String::new(),
+            _ => format!("use it as categories with --categorical {option}, "),
+        };
+        let problem = format!("holds text ({example}); {categories}drop it with --drop {option} or {remedy}");
         return Some(frame.column_error(first, problem));
     }
     let (comma, or) = if remedy.is_empty() { (" or", String::new()) } else { (",", format!(" or {remedy}")) };
+    let them = if levels.len() == columns.len() { "them" } else { "those with few values" };
+    let categories = match ranges(&levels, &options_of(frame, &levels), SHOWN) {
+        none if none.is_empty() => String::new(),
+        levels => format!("use {them} as categories with --categorical {levels}{comma} "),
+    };
     let titles: Vec<String> = found.iter().take(SHOWN).map(|(c, ..)| frame.column_title(*c)).collect();
     let more = if found.len() > SHOWN { format!(" and {} more", found.len() - SHOWN) } else { String::new() };
-    let all = ranges(&found.iter().map(|(c, ..)| *c).collect::<Vec<_>>(), &options, SHOWN);
+    let all = ranges(&columns, &options, SHOWN);
     let problem = format!(
-        "{} columns hold text: {}{more} ({example}); use them as categories with --categorical {all}{comma} drop them with \
-         --drop {all}{or}",
+        "{} columns hold text: {}{more} ({example}); {categories}drop them with --drop {all}{or}",
         found.len(),
         titles.join(", "),
     );
     Some(format(&frame.source, problem))
+}
+
+/// Each column as the value of an option.
+fn options_of(frame: &Frame, columns: &[usize]) -> Vec<String> {
+    columns.iter().map(|c| frame.column_option(*c)).collect()
 }
 
 /// Columns as the value of an option: names, or, where they are many, ranges of numbers.

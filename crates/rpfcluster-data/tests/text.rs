@@ -111,6 +111,11 @@ fn every_text_column_is_named_at_once() {
         "t.csv: 2 columns hold text: 2 \"colour\", 4 \"site\" (\"red\" in row 1 (line 2)); use them as categories \
          with --categorical colour,site or drop them with --drop colour,site"
     );
+    // What the message says can be pasted into a shell.
+    assert!(
+        error("x,price($),site (home),a&b,-c,d\n1,r,s,t,u,v\n2,r,s,t,u,v\n")
+            .ends_with("--drop 2,\"site (home)\",\"a&b\",5,d")
+    );
     let wide: Vec<String> = (0..20).map(|i| if i == 5 { "1".into() } else { format!("t{i}") }).collect();
     let message = error(&format!("{0}\n{0}\n", wide.join(",")));
     assert!(message.contains("19 columns hold text") && message.ends_with("--drop 1-5,7-20"), "{message}");
