@@ -55,7 +55,7 @@ pub struct ReadArgs {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Data options")]
 pub struct DataArgs {
-    /// Table to read: .csv .tsv .txt .parquet .arrow .feather .npy, each also .gz; - is standard input
+    /// Table to read: .csv .tsv .txt .parquet .arrow .feather .jsonl .npy, each also .gz; - is standard input
     #[arg(value_name = "DATA", help_heading = None)]
     pub data: PathBuf,
 
