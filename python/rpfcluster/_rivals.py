@@ -16,6 +16,7 @@ from . import _rpfcluster
 from ._common import check_choice, check_float_or_auto, check_int, make_progress, resolve_seed, resolve_threads
 
 METHODS = ("kway", "ncut")
+BANDWIDTHS = ("local", "search", "kernlab-local", "kernlab-automatic")
 
 
 class RivalBase(ClusterMixin, BaseEstimator):  # type: ignore[misc, unused-ignore]
@@ -34,17 +35,19 @@ class RivalBase(ClusterMixin, BaseEstimator):  # type: ignore[misc, unused-ignor
 class NJW(RivalBase):  # type: ignore[misc, unused-ignore]
     """Spectral clustering with the Gaussian kernel (Ng, Jordan and Weiss 2002).
 
-    Follows ``specc()`` of the R package kernlab with an automatic bandwidth. Above 6,000 samples the Nystrom
+    The method of ``specc()`` in the R package kernlab. Above 6,000 samples the Nystrom
     approximation replaces the exact eigenvectors, and ``n_landmarks_`` is set.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Number of clusters.
-    bandwidth : {"local", "search"} or float, default="local"
+    bandwidth : {"local", "search", "kernlab-local", "kernlab-automatic"} or float, default="local"
         The bandwidth of the kernel. "local" takes for each sample the distance to its ``n_neighbors``-th neighbour.
-        "search" compares ``n_tried`` bandwidths and takes the one with the lowest distortion in the embedding. A
-        number is used as it is.
+        "search" compares ``n_tried`` bandwidths and takes the one with the lowest distortion in the embedding.
+        "kernlab-local" and "kernlab-automatic" are kernlab's rules "local" and "automatic": for each sample the median
+        of its five smallest distances, its own zero included; and a search of kernlab's grid on three quarters of the
+        samples. A number is used as it is.
     n_neighbors : int, default=7
         The neighbour of bandwidth="local".
     n_tried : int, default=12
@@ -133,7 +136,9 @@ class NJW(RivalBase):  # type: ignore[misc, unused-ignore]
         """Return the bandwidth rule in the form of the Rust library."""
         if not isinstance(self.bandwidth, str):
             return {"rule": "fixed", "sigma": float(check_scalar(self.bandwidth, "bandwidth", numbers.Real))}
-        if check_choice(self.bandwidth, "bandwidth", ("local", "search")) == "local":
+        if check_choice(self.bandwidth, "bandwidth", BANDWIDTHS).startswith("kernlab"):
+            return {"rule": self.bandwidth}
+        if self.bandwidth == "local":
             return {"rule": "local", "neighbor": check_int(self.n_neighbors, "n_neighbors", 1)}
         return {"rule": "search", "tried": check_int(self.n_tried, "n_tried", 2)}
 
@@ -181,6 +186,8 @@ class ClusterForests(RivalBase):  # type: ignore[misc, unused-ignore]
         Number of feature pursuits.
     n_start_features : int, default=2
         Number of features that a pursuit starts with.
+    n_start_candidates : int, default=1
+        Number of sets of start features that compete; the one with the lowest kappa is taken.
     n_step_features : int, default=1
         Number of features added in one step.
     n_candidates : int, default=5
@@ -253,6 +260,7 @@ class ClusterForests(RivalBase):  # type: ignore[misc, unused-ignore]
         *,
         n_estimators: int = 100,
         n_start_features: int = 2,
+        n_start_candidates: int = 1,
         n_step_features: int = 1,
         n_candidates: int = 5,
         patience: int = 3,
@@ -269,6 +277,7 @@ class ClusterForests(RivalBase):  # type: ignore[misc, unused-ignore]
         self.n_clusters = n_clusters
         self.n_estimators = n_estimators
         self.n_start_features = n_start_features
+        self.n_start_candidates = n_start_candidates
         self.n_step_features = n_step_features
         self.n_candidates = n_candidates
         self.patience = patience
@@ -301,6 +310,7 @@ class ClusterForests(RivalBase):  # type: ignore[misc, unused-ignore]
             "k": check_int(self.n_clusters, "n_clusters", 1),
             "instances": check_int(self.n_estimators, "n_estimators", 1),
             "start_features": check_int(self.n_start_features, "n_start_features", 1),
+            "start_candidates": check_int(self.n_start_candidates, "n_start_candidates", 1),
             "step_features": check_int(self.n_step_features, "n_step_features", 1),
             "candidates": check_int(self.n_candidates, "n_candidates", 1),
             "patience": check_int(self.patience, "patience", 1),

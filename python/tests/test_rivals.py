@@ -34,6 +34,24 @@ def test_njw_eigenvalues_equal_their_definition():
     np.testing.assert_allclose(NJW(3, bandwidth=0.7, random_state=0).fit(X).eigenvalues_, expected, atol=1e-5)
 
 
+def test_kernlab_local_is_the_median_of_the_five_smallest_distances():
+    rows = np.random.default_rng(0).normal(size=(60, 3))
+    distances = np.sqrt(((rows[:, None] - rows[None]) ** 2).sum(axis=2))
+    scales = np.median(np.sort(distances, axis=1)[:, :5], axis=1)
+    kernel = np.exp(-(distances**2) / np.outer(scales, scales))  # kernlab leaves ones on the diagonal
+    roots = np.sqrt(kernel.sum(axis=1))
+    expected = np.linalg.eigvalsh(kernel / np.outer(roots, roots))[::-1][:3]
+    model = NJW(3, bandwidth="kernlab-local", random_state=0).fit(rows)
+    np.testing.assert_allclose(model.eigenvalues_, expected, atol=1e-5)
+    assert model.sigma_ is None
+
+
+def test_kernlab_automatic_takes_a_bandwidth_between_the_least_and_the_largest_distance():
+    distances = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2))
+    sigma = NJW(3, bandwidth="kernlab-automatic", random_state=0).fit(X).sigma_
+    assert distances[distances > 0].min() <= sigma <= distances.max()
+
+
 def test_cluster_forests_ignore_noise_features():
     random = np.random.default_rng(0)
     truth = np.repeat([0, 1, 2], 60)

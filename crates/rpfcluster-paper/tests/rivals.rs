@@ -2,7 +2,6 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail loudly, like the tests")]
 
 use rpfcluster::Silent;
-use rpfcluster::kmeans::KMeans;
 use rpfcluster::metrics::Scores;
 use rpfcluster_data::shapes::Shape;
 use rpfcluster_paper::compare::{ComparedMethod, Comparison, Experiment};
@@ -59,27 +58,15 @@ fn every_method_finds_separated_clusters() {
         }
     }
     assert_eq!(methods, ComparedMethod::ALL);
-    let search = Njw { k: 3, bandwidth: Bandwidth::Search { tried: 12 }, ..Default::default() };
-    let fit = search.fit(&values, 3, &Silent).unwrap();
-    assert_eq!(Scores::new(&fit.labels, &classes).unwrap().ari, 1.0);
-    assert!(fit.sigma.is_some());
-}
-
-#[test]
-fn hartigan_wong_inertia_is_never_above_lloyds_from_the_same_start() {
-    let (values, _) = separable();
-    let lloyd = KMeans { k: 3, restarts: 50, ..Default::default() }.fit(&values, 3, &Silent).unwrap();
-    let paper = HartiganWong { k: 3, ..Default::default() }.fit(&values, 3, &Silent).unwrap();
-    assert!((paper.inertia - lloyd.inertia).abs() <= 1e-9 * lloyd.inertia);
-    let (values, _) = iris();
-    for seed in 0..20 {
-        let start: Vec<f64> = rpfcluster::random::sample_rows(seed, 150, 5)
-            .iter()
-            .flat_map(|i| values[*i as usize * 4..][..4].to_vec())
-            .collect();
-        let lloyd = KMeans { k: 5, ..Default::default() }.fit_from(&values, 4, &start).unwrap();
-        let wong = HartiganWong { k: 5, ..Default::default() };
-        assert!(wong.fit_from(&values, 4, &start).unwrap().inertia <= lloyd.inertia * (1.0 + 1e-12));
+    for (bandwidth, one) in [
+        (Bandwidth::Search { tried: 12 }, true),
+        (Bandwidth::KernlabAutomatic, true),
+        (Bandwidth::KernlabLocal, false),
+        (Bandwidth::Local { neighbor: 7 }, false),
+    ] {
+        let fit = Njw { k: 3, bandwidth, ..Default::default() }.fit(&values, 3, &Silent).unwrap();
+        assert_eq!(Scores::new(&fit.labels, &classes).unwrap().ari, 1.0, "{bandwidth:?}");
+        assert_eq!(fit.sigma.is_some(), one);
     }
 }
 
@@ -102,6 +89,19 @@ fn kappa_decreases_with_every_step_and_matches_its_definition() {
             assert!((again - instance.kappas.last().unwrap()).abs() <= 1e-9 * again);
         }
     }
+}
+
+/// Feature competition: of twenty start sets the best begins no worse than one set does on average.
+#[test]
+fn competing_start_features_begin_with_a_smaller_kappa() {
+    let (values, _) = iris();
+    let first = |start_candidates| {
+        let forest = ClusterForests { k: 3, instances: 20, start_candidates, ..Default::default() };
+        let fit = forest.fit(&values, 4, &Silent).unwrap();
+        fit.instances.iter().map(|i| i.kappas[0]).sum::<f64>() / 20.0
+    };
+    assert!(first(20) < 0.8 * first(1), "{} {}", first(20), first(1));
+    assert!(ClusterForests { start_candidates: 0, ..Default::default() }.validate().is_err());
 }
 
 #[test]
@@ -194,8 +194,13 @@ impl rpfcluster::Observer for CancelAfter {
 #[test]
 fn cancelled_rivals_return_cancelled_or_their_full_result() {
     let (values, _) = iris();
-    let bandwidths =
-        [Bandwidth::Local { neighbor: 7 }, Bandwidth::Search { tried: 3 }, Bandwidth::Fixed { sigma: 0.7 }];
+    let bandwidths = [
+        Bandwidth::Local { neighbor: 7 },
+        Bandwidth::Search { tried: 3 },
+        Bandwidth::KernlabAutomatic,
+        Bandwidth::KernlabLocal,
+        Bandwidth::Fixed { sigma: 0.7 },
+    ];
     let mut stopped = 0;
     for checks in [0, 1, 10, 100, 140, 160, 200, 290, 310, 600] {
         let after = || CancelAfter(checks.into());

@@ -3,7 +3,7 @@
 //!
 //! CF grows T clustering instances ([`super::Instance`]), averages their co-cluster indicators into a co-association
 //! matrix (Fred and Jain 2005), sets entries below beta1 to zero, applies `exp((s - 1) / beta2)` and cuts the result
-//! spectrally. Its authors do not fix beta2. When it is `None`, a grid of eight bandwidths is solved and the partition
+//! spectrally. When beta2 is `None`, a grid of eight bandwidths is solved and the partition
 //! with the highest mean adjusted Rand index to the others is taken, which needs no classes.
 //!
 //! Cost: T searches of a few dozen k-means runs, and n² T comparisons for the co-association matrix. Above
@@ -48,6 +48,8 @@ pub struct ClusterForests {
     pub instances: usize,
     /// Features an instance starts with.
     pub start_features: usize,
+    /// Sets of start features that compete by kappa. One is the usual mode of Cluster Forests.
+    pub start_candidates: usize,
     /// Features added in one step.
     pub step_features: usize,
     /// Feature sets that compete in one step; the smallest kappa wins.
@@ -78,6 +80,7 @@ impl Default for ClusterForests {
             k: 2,
             instances: 100,
             start_features: 2,
+            start_candidates: 1,
             step_features: 1,
             candidates: 5,
             patience: 3,
@@ -112,6 +115,7 @@ impl ClusterForests {
         let counts = [
             ("instances", self.instances),
             ("start_features", self.start_features),
+            ("start_candidates", self.start_candidates),
             ("step_features", self.step_features),
             ("candidates", self.candidates),
             ("patience", self.patience),

@@ -3,8 +3,7 @@
 //! One bandwidth: `A_ij = exp(-|x_i - x_j|² / (2 σ²))`, `A_ii = 0`. Local scaling (Zelnik-Manor and Perona, Self-tuning
 //! spectral clustering, 2004): `A_ij = exp(-|x_i - x_j|² / (σ_i σ_j))`, σ_i the distance from row i to its seventh
 //! neighbour. Both have the form `exp(-|x_i - x_j|² g_i g_j)`; only the factors g are stored, O(n) memory, and every
-//! entry is computed when it is needed. [`Gaussian::dense`] computes the n x n matrix once. `bandwidths` is the grid of
-//! the search for one bandwidth.
+//! entry is computed when it is needed. [`Gaussian::dense`] computes the n x n matrix once.
 
 use rayon::prelude::*;
 use rpfcluster::affinity::{Affinity, Components, SimilarityOperator, Submatrix};
@@ -101,6 +100,16 @@ impl<'a> Gaussian<'a> {
         }
     }
 
+    /// Whether every row has a positive degree, and no two differ by 10,000 or more in its inverse square root: kernlab
+    /// passes over the bandwidths for which this does not hold.
+    pub(super) fn is_even(&self, observer: &dyn Observer) -> Result<bool> {
+        const WIDEST: f64 = 1e4;
+        let scales: Vec<f64> =
+            self.degrees(observer)?.into_iter().map(|degree| degree.sqrt().recip()).collect();
+        let ends = scales.iter().fold((f64::INFINITY, 0.0f64), |(low, high), s| (low.min(*s), high.max(*s)));
+        Ok(ends.1.is_finite() && ends.1 - ends.0 < WIDEST)
+    }
+
     /// The n x n matrix.
     pub fn dense(&self, observer: &dyn Observer) -> Result<Dense> {
         Dense::from_rows(self.n, observer, |i, row| {
@@ -122,36 +131,6 @@ impl<'a> Gaussian<'a> {
     fn degree(&self, i: usize) -> f64 {
         (0..self.n).map(|j| self.weight(i, j)).sum()
     }
-}
-
-/// The bandwidths of a search, ascending: `count` values in geometric progression from the median distance to the
-/// nearest neighbour to the median distance of all pairs, both over at most 500 rows.
-pub(super) fn bandwidths(data: &[f64], d: usize, count: usize) -> Result<Vec<f64>> {
-    let n = rows_of(data, d)?;
-    let picked = rpfcluster::random::sample_rows(0, n, 500.min(n));
-    let row = |i: u32| &data[i as usize * d..][..d];
-    let (mut nearest, mut all) = (Vec::new(), Vec::new());
-    for i in 0..n as u32 {
-        if picked.binary_search(&i).is_err() {
-            continue;
-        }
-        let closest = (0..n as u32)
-            .map(|j| squared_distance(row(i), row(j)))
-            .filter(|v| *v > 0.0)
-            .fold(f64::INFINITY, f64::min);
-        nearest.push(closest.sqrt());
-        all.extend(picked.iter().filter(|j| **j > i).map(|j| squared_distance(row(i), row(*j)).sqrt()));
-    }
-    nearest.retain(|v| v.is_finite());
-    all.retain(|v| *v > 0.0);
-    nearest.sort_by(f64::total_cmp);
-    all.sort_by(f64::total_cmp);
-    let (Some(low), Some(high)) = (nearest.get(nearest.len() / 2), all.get(all.len() / 2)) else {
-        return Err(Error::TooManyClusters { k: 2, distinct: 1 });
-    };
-    let ratio = (high / low).max(1.0);
-    let steps = count.saturating_sub(1).max(1) as f64;
-    Ok((0..count).map(|i| low * ratio.powf(i as f64 / steps)).collect())
 }
 
 impl SimilarityOperator for Gaussian<'_> {

@@ -5,16 +5,21 @@
 //! set, the clusters changed since the row was last tested. The quick-transfer stage only swaps a row between its
 //! closest and second closest cluster.
 //!
-//! Each run starts where Lloyd's iteration ends from the same k-means++ start (Arthur and Vassilvitskii, SODA 2007).
-//! Its inertia is never larger than Lloyd's. Unless a limit of iterations ends it first, the result is a local minimum
-//! under single transfers, which a fixed point of Lloyd's iteration need not be. One pass costs at most n k distances.
+//! [`Start`] says where a run begins: at random distinct rows, as in R, or at the end of Lloyd's iteration from
+//! k-means++ (Arthur and Vassilvitskii, SODA 2007), which R does not offer. Unless a limit of iterations ends it first,
+//! the result is a local minimum under single transfers, which a fixed point of Lloyd's iteration need not be. One pass
+//! costs at most n k distances.
+
+use std::cmp::Ordering;
 
 use rayon::prelude::*;
-use rpfcluster::Result;
 use rpfcluster::kmeans::{KMeans, KMeansFit, relabel_by_first_appearance};
 use rpfcluster::observe::{Observer, Silent, Stage, check};
+use rpfcluster::random::{Purpose, Stream};
+use rpfcluster::{Error, Result};
 use serde::{Deserialize, Serialize};
 
+use super::rows_of;
 use crate::parameter;
 
 /// Rows between two checks for cancellation.
@@ -22,6 +27,17 @@ const ASK: usize = 128;
 /// Rows of one partial sum of the inertia: the chunk of the library's Lloyd iteration, so that equal clusterings have
 /// equal inertia to the last bit.
 const CHUNK: usize = 2048;
+
+/// Where a run of AS 136 begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Start {
+    /// At k distinct rows drawn at random: R's `kmeans()` with several starts.
+    #[default]
+    RandomRows,
+    /// Where Lloyd's iteration ends from k-means++.
+    Lloyd,
+}
 
 /// Parameters of Hartigan and Wong's k-means (AS 136); the defaults are those of the paper, R's `kmeans()` with at most
 /// 1,000 iterations and 100 restarts.
@@ -38,7 +54,9 @@ const CHUNK: usize = 2048;
 pub struct HartiganWong {
     /// Number of clusters.
     pub k: usize,
-    /// k-means++ starts; the smallest inertia wins.
+    /// Where a run begins.
+    pub start: Start,
+    /// Number of runs; the smallest inertia wins.
     pub restarts: usize,
     /// Largest number of rounds of both stages in one run, and of Lloyd iterations before them.
     pub max_iterations: usize,
@@ -48,12 +66,12 @@ pub struct HartiganWong {
 
 impl Default for HartiganWong {
     fn default() -> Self {
-        HartiganWong { k: 2, restarts: 100, max_iterations: 1000, seed: 0 }
+        HartiganWong { k: 2, start: Start::default(), restarts: 100, max_iterations: 1000, seed: 0 }
     }
 }
 
 impl HartiganWong {
-    /// The Lloyd runs that come first, to their fixed point.
+    /// Lloyd's iteration to its fixed point.
     fn lloyd(&self) -> KMeans {
         KMeans {
             k: self.k,
@@ -72,14 +90,22 @@ impl HartiganWong {
     /// Clusters the rows of `data`, each `d` numbers.
     pub fn fit(&self, data: &[f64], d: usize, observer: &dyn Observer) -> Result<KMeansFit> {
         self.validate()?;
+        rows_of(data, d)?;
+        let rows = Rows { data, d };
+        let distinct = if self.start == Start::RandomRows { rows.distinct() } else { Vec::new() };
+        if self.start == Start::RandomRows && distinct.len() < self.k {
+            return Err(Error::TooManyClusters { k: self.k, distinct: distinct.len() });
+        }
         let lloyd = self.lloyd();
         let fits: Result<Vec<KMeansFit>> = (0..self.restarts as u64)
             .into_par_iter()
             .map(|restart| {
                 check(observer)?;
-                let start = lloyd.initial_centers(data, d, restart, observer)?;
-                let begun = lloyd.iterate(data, d, start, observer)?;
-                let fit = self.finish(Rows { data, d }, begun, observer)?;
+                let centers = match self.start {
+                    Start::Lloyd => lloyd.initial_centers(data, d, restart, observer)?,
+                    Start::RandomRows => rows.drawn(&distinct, self.k, self.seed, restart),
+                };
+                let fit = self.run(rows, centers, observer)?;
                 observer.advance(Stage::Label, 1);
                 Ok(fit)
             })
@@ -90,18 +116,32 @@ impl HartiganWong {
         Ok(relabelled(best, d))
     }
 
-    /// One run from the given centers (k x d by rows).
+    /// One run from the given centers (k x d by rows); [`Start::Lloyd`] runs Lloyd's iteration from them first.
     pub fn fit_from(&self, data: &[f64], d: usize, centers: &[f64]) -> Result<KMeansFit> {
-        let begun = self.lloyd().iterate(data, d, centers.to_vec(), &Silent)?;
-        Ok(relabelled(self.finish(Rows { data, d }, begun, &Silent)?, d))
+        self.validate()?;
+        rows_of(data, d)?;
+        if centers.len() != self.k * d {
+            return Err(parameter("centers", centers.len(), format!("k times d numbers, {}", self.k * d)));
+        }
+        Ok(relabelled(self.run(Rows { data, d }, centers.to_vec(), &Silent)?, d))
     }
 
-    /// AS 136 from the end of a Lloyd run.
-    fn finish(&self, rows: Rows, mut lloyd: KMeansFit, observer: &dyn Observer) -> Result<KMeansFit> {
-        if self.k < 2 {
-            return Ok(lloyd);
-        }
-        let mut state = State::new(rows, &lloyd, self.k);
+    /// One run from these centers.
+    fn run(&self, rows: Rows, centers: Vec<f64>, observer: &dyn Observer) -> Result<KMeansFit> {
+        let near = (self.start == Start::RandomRows && self.k > 1)
+            .then(|| State::at_centers(rows, &centers, self.k));
+        // A center without rows, from centers that are equal or nearly so, is for Lloyd's iteration to move.
+        let (mut state, before) = match near.flatten() {
+            Some(state) => (state, 0),
+            None => {
+                let lloyd = self.lloyd().iterate(rows.data, rows.d, centers, observer)?;
+                if self.k < 2 {
+                    return Ok(lloyd);
+                }
+                let second = second_closest(rows, &lloyd.centers, &lloyd.labels, self.k);
+                (State::new(rows, lloyd.centers, lloyd.labels, second, self.k), lloyd.iterations)
+            }
+        };
         let mut rounds = 0;
         while rounds < self.max_iterations {
             rounds += 1;
@@ -116,14 +156,7 @@ impl HartiganWong {
         }
         let centers = state.exact_centers();
         let inertia = inertia(rows, &centers, &state.own);
-        // Only rounding can make it larger: transfers never raise the sum of squares.
-        if inertia <= lloyd.inertia {
-            lloyd.labels = state.own;
-            lloyd.centers = centers;
-            lloyd.inertia = inertia;
-            lloyd.iterations += rounds;
-        }
-        Ok(lloyd)
+        Ok(KMeansFit { labels: state.own, centers, inertia, iterations: before + rounds })
     }
 }
 
@@ -142,6 +175,26 @@ impl<'a> Rows<'a> {
     #[inline]
     fn row(&self, i: usize) -> &'a [f64] {
         &self.data[i * self.d..][..self.d]
+    }
+
+    /// The first of each group of equal rows, in the order of their values.
+    fn distinct(&self) -> Vec<usize> {
+        let compare = |a: usize, b: usize| {
+            let pairs = self.row(a).iter().zip(self.row(b));
+            pairs.map(|(x, y)| (x + 0.0).total_cmp(&(y + 0.0))).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
+        };
+        let mut order: Vec<usize> = (0..self.n()).collect();
+        order.sort_by(|a, b| compare(*a, *b));
+        order.dedup_by(|later, earlier| compare(*later, *earlier).is_eq());
+        order
+    }
+
+    /// `k` of these rows, drawn without replacement.
+    fn drawn(&self, from: &[usize], k: usize, seed: u64, restart: u64) -> Vec<f64> {
+        let mut stream = Stream::new(seed, Purpose::KMeans, restart, 0);
+        let mut rest = from.to_vec();
+        let mut draw = || rest.swap_remove(stream.below(rest.len() as u64) as usize);
+        (0..k).flat_map(|_| self.row(draw())).copied().collect()
     }
 }
 
@@ -194,34 +247,45 @@ struct State<'a> {
     unmoved: usize,
 }
 
+/// The closest cluster of each row other than its own.
+fn second_closest(rows: Rows, centers: &[f64], own: &[u32], k: usize) -> Vec<u32> {
+    let closest = |(i, own): (usize, &u32)| {
+        let others = (0..k as u32).filter(|c| c != own);
+        let distance = |c: &u32| squared_distance(rows.row(i), &centers[*c as usize * rows.d..][..rows.d]);
+        others.min_by(|a, b| distance(a).total_cmp(&distance(b))).unwrap_or(0)
+    };
+    own.iter().enumerate().map(closest).collect()
+}
+
 impl<'a> State<'a> {
-    fn new(rows: Rows<'a>, start: &KMeansFit, k: usize) -> Self {
-        let (n, d) = (rows.n(), rows.d);
+    /// Every row in the cluster of its closest center, the centers moved to the means; `None` if a cluster is empty.
+    fn at_centers(rows: Rows<'a>, centers: &[f64], k: usize) -> Option<Self> {
+        let distance =
+            |i: usize, c: u32| squared_distance(rows.row(i), &centers[c as usize * rows.d..][..rows.d]);
+        let closest =
+            |i: usize| (0..k as u32).min_by(|a, b| distance(i, *a).total_cmp(&distance(i, *b))).unwrap_or(0);
+        let own: Vec<u32> = (0..rows.n()).map(closest).collect();
+        let second = second_closest(rows, centers, &own, k);
+        let mut state = State::new(rows, centers.to_vec(), own, second, k);
+        if state.counts.contains(&0) {
+            return None;
+        }
+        state.centers = state.exact_centers();
+        Some(state)
+    }
+
+    fn new(rows: Rows<'a>, centers: Vec<f64>, own: Vec<u32>, second: Vec<u32>, k: usize) -> Self {
+        let n = rows.n();
         let mut counts = vec![0; k];
-        for label in &start.labels {
+        for label in &own {
             counts[*label as usize] += 1;
         }
-        let second = (0..n)
-            .map(|i| {
-                let own = start.labels[i] as usize;
-                let mut best = (f64::INFINITY, 0);
-                for c in (0..k).filter(|c| *c != own) {
-                    let distance = squared_distance(rows.row(i), &start.centers[c * d..][..d]);
-                    if distance < best.0 {
-                        best = (distance, c as u32);
-                    } else if best.0.is_infinite() {
-                        best.1 = c as u32;
-                    }
-                }
-                best.1
-            })
-            .collect();
         State {
             rows,
             k,
-            centers: start.centers.clone(),
+            centers,
             counts,
-            own: start.labels.clone(),
+            own,
             second,
             saving: vec![0.0; n],
             live: vec![n; k],

@@ -1,7 +1,8 @@
 //! One clustering instance of Cluster Forests: k-means on a feature subset grown at random (Yan, Chen and Jordan 2013).
 //!
 //! The quality measure is `kappa`, the within-cluster over the between-cluster sum of squares on the chosen features.
-//! Growth starts from a few random features. In each step several random sets of further features compete; the one with
+//! Growth starts from a few random features: the best of `start_candidates` sets, which Cluster Forests calls feature
+//! competition; one set is its usual mode. In each step several random sets of further features compete; the one with
 //! the smallest kappa is kept if it lowers kappa. Growth stops after `patience` steps without improvement, or when no
 //! feature is left. A grown instance assigns any row to its nearest center.
 
@@ -103,12 +104,16 @@ impl ClusterForests {
         observer: &dyn Observer,
     ) -> Result<Instance> {
         let mut stream = Stream::new(self.seed, Purpose::Features, number, 0);
-        let mut start = None;
+        let mut start: Option<Instance> = None;
         for attempt in 0..DRAWS {
             check(observer)?;
-            // Every fifth failed draw takes one feature more, for columns too coarse for k clusters.
-            let features = draw(useful, self.start_features + attempt / 5, &mut stream);
-            start = self.candidate(rows, d, features, stream.bits(), observer)?;
+            for _ in 0..self.start_candidates {
+                // Every fifth failed draw takes one feature more, for columns too coarse for k clusters.
+                let features = draw(useful, self.start_features + attempt / 5, &mut stream);
+                let least = start.as_ref().map_or(f64::INFINITY, |best| best.kappas[0]);
+                let found = self.candidate(rows, d, features, stream.bits(), observer)?;
+                start = found.filter(|c| c.kappas[0] < least).or(start);
+            }
             if start.is_some() {
                 break;
             }

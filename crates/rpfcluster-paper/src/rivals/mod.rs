@@ -10,6 +10,7 @@
 //! `fit` that takes rows and returns labels. [`compare`](crate::compare) runs all of them, and rpfCluster, on one
 //! table.
 
+mod bandwidth;
 mod cluster_forests;
 mod co_association;
 mod dense;
@@ -18,12 +19,13 @@ mod hartigan_wong;
 mod instance;
 mod njw;
 
+pub use bandwidth::Bandwidth;
 pub use cluster_forests::{ClusterForests, ClusterForestsFit};
 pub use dense::Dense;
 pub use gaussian::Gaussian;
-pub use hartigan_wong::HartiganWong;
+pub use hartigan_wong::{HartiganWong, Start};
 pub use instance::{Instance, kappa};
-pub use njw::{Bandwidth, Njw, NjwFit};
+pub use njw::{Njw, NjwFit};
 
 /// Largest number of rows whose n x n similarities are held in memory: 288 MB per matrix. Larger tables use landmarks,
 /// as in the paper.

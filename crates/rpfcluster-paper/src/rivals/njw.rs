@@ -1,46 +1,19 @@
 //! NJW: spectral clustering with the Gaussian kernel (Ng, Jordan and Weiss, On spectral clustering: analysis and an
 //! algorithm, NIPS 14, 2002).
 //!
-//! The paper ran `specc()` of the R package kernlab with an automatic bandwidth. kernlab has two such rules, local
-//! scaling (Zelnik-Manor and Perona 2004) and a search for the bandwidth with the smallest k-means distortion in the
-//! embedding; both are implemented. Exact up to [`DENSE_LIMIT`](super::DENSE_LIMIT) rows, with n² memory; above,
-//! Nystrom's approximation on landmarks, and [`NjwFit::landmarks`] says so.
+//! The paper ran `specc()` of the R package kernlab with an automatic bandwidth. [`Bandwidth`] has both rules of
+//! kernlab and two others. Exact up to [`DENSE_LIMIT`](super::DENSE_LIMIT) rows, with n² memory; above, Nystrom's
+//! approximation on landmarks, and [`NjwFit::landmarks`] says so.
 
 use rpfcluster::affinity::{Affinity, SimilarityOperator};
 use rpfcluster::observe::{Observer, Quiet, Stage, StageGuard, check};
-use rpfcluster::random::sample_rows;
 use rpfcluster::spectral::{EmbedOptions, Embedding, Method, Solver, SpectralParams, embed, label};
 use rpfcluster::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-use super::gaussian::{Gaussian, bandwidths};
+use super::bandwidth::{Bandwidth, KERNLAB_NEIGHBOR};
+use super::gaussian::Gaussian;
 use super::{DENSE_LIMIT, rows_of, squared_distance};
-use crate::parameter;
-
-/// Largest number of rows of the bandwidth search; larger tables are sampled. Each bandwidth costs n² kernel entries.
-const SEARCH_ROWS: usize = 1500;
-
-/// The rule for the kernel's bandwidth.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "rule", rename_all = "kebab-case")]
-pub enum Bandwidth {
-    /// Local scaling, kernlab's `local`: for each row the distance to its `neighbor`-th nearest row. Zelnik-Manor and
-    /// Perona (2004) take the seventh.
-    Local {
-        /// Which neighbour.
-        neighbor: usize,
-    },
-    /// kernlab's `automatic`: of `tried` bandwidths the one with the smallest k-means distortion in the embedding.
-    Search {
-        /// Number of bandwidths.
-        tried: usize,
-    },
-    /// One given bandwidth.
-    Fixed {
-        /// σ.
-        sigma: f64,
-    },
-}
 
 /// Parameters of NJW.
 ///
@@ -103,14 +76,7 @@ pub struct NjwFit {
 impl Njw {
     /// Refuses values outside their range.
     pub fn validate(&self) -> Result<()> {
-        match self.bandwidth {
-            Bandwidth::Local { neighbor: 0 } => return Err(parameter("neighbor", 0, "at least 1")),
-            Bandwidth::Search { tried } if tried < 2 => return Err(parameter("tried", tried, "at least 2")),
-            Bandwidth::Fixed { sigma } if !(sigma.is_finite() && sigma > 0.0) => {
-                return Err(parameter("sigma", sigma, "above 0"));
-            }
-            _ => {}
-        }
+        self.bandwidth.validate()?;
         self.spectral(Solver::Nystrom).validate()
     }
 
@@ -138,33 +104,39 @@ impl Njw {
         match self.bandwidth {
             Bandwidth::Fixed { sigma } => self.solve(&Gaussian::new(data, d, sigma)?, Some(sigma), observer),
             Bandwidth::Local { neighbor } => {
-                let neighbor = neighbor.min(n.saturating_sub(1));
-                let kernel = Gaussian::local(data, d, neighbor, observer)?;
+                self.solve(&local(data, d, neighbor, n, observer)?, None, observer)
+            }
+            Bandwidth::KernlabLocal => {
+                let kernel = local(data, d, KERNLAB_NEIGHBOR, n, observer)?.with_unit_diagonal();
                 self.solve(&kernel, None, observer)
             }
-            Bandwidth::Search { tried } => {
-                let sigma = self.search(data, d, tried, observer)?;
+            Bandwidth::KernlabAutomatic | Bandwidth::Search { .. } => {
+                let sigma = self.search(data, d, observer)?;
                 self.solve(&Gaussian::new(data, d, sigma)?, Some(sigma), observer)
             }
         }
     }
 
-    /// The bandwidth of least distortion on at most [`SEARCH_ROWS`] rows; the larger one of equals.
-    fn search(&self, data: &[f64], d: usize, tried: usize, observer: &dyn Observer) -> Result<f64> {
-        let n = rows_of(data, d)?;
-        let picked = sample_rows(self.seed, n, SEARCH_ROWS.min(n));
-        let sample: Vec<f64> =
-            picked.iter().flat_map(|i| data[*i as usize * d..][..d].iter().copied()).collect();
+    /// The bandwidth of least distortion on a sample: the smallest of equals for kernlab's rule, else the largest.
+    fn search(&self, data: &[f64], d: usize, observer: &dyn Observer) -> Result<f64> {
+        let (sample, grid) = self.bandwidth.candidates(data, d, self.seed)?;
+        let last_of_equals = matches!(self.bandwidth, Bandwidth::Search { .. });
         let mut best: Option<(f64, f64)> = None;
         let mut problem = None;
-        let stage = StageGuard::begin(observer, Stage::Tune, tried as u64);
-        for sigma in bandwidths(&sample, d, tried)? {
+        let stage = StageGuard::begin(observer, Stage::Tune, grid.len() as u64);
+        for sigma in grid.iter().copied() {
             check(observer)?;
             observer.advance(Stage::Tune, 1);
-            match self.solve(&Gaussian::new(&sample, d, sigma)?, Some(sigma), &Quiet(observer)) {
-                Ok(fit) if best.is_none_or(|(least, _)| fit.distortion <= least) => {
-                    best = Some((fit.distortion, sigma));
-                }
+            let kernel = Gaussian::new(&sample, d, sigma)?;
+            if self.bandwidth == Bandwidth::KernlabAutomatic && !kernel.is_even(observer)? {
+                continue;
+            }
+            let better = |distortion: f64| match best {
+                Some((least, _)) => distortion < least || (last_of_equals && distortion == least),
+                None => true,
+            };
+            match self.solve(&kernel, Some(sigma), &Quiet(observer)) {
+                Ok(fit) if better(fit.distortion) => best = Some((fit.distortion, sigma)),
                 Ok(_) => {}
                 Err(Error::Cancelled) => return Err(Error::Cancelled),
                 Err(why) => problem = Some(why),
@@ -174,7 +146,7 @@ impl Njw {
         match (best, problem) {
             (Some((_, sigma)), _) => Ok(sigma),
             (None, Some(why)) => Err(why),
-            (None, None) => Err(parameter("tried", tried, "at least 2")),
+            (None, None) => Err(Error::TooManyClusters { k: self.k, distinct: 1 }),
         }
     }
 
@@ -204,6 +176,16 @@ impl Njw {
             landmarks: (solver == Solver::Nystrom).then_some(self.landmarks),
         })
     }
+}
+
+fn local<'a>(
+    data: &'a [f64],
+    d: usize,
+    neighbor: usize,
+    n: usize,
+    observer: &dyn Observer,
+) -> Result<Gaussian<'a>> {
+    Gaussian::local(data, d, neighbor.min(n.saturating_sub(1)), observer)
 }
 
 /// See [`NjwFit::distortion`].
