@@ -4,7 +4,7 @@
 BENCH_VENV := bench/.venv
 BENCH_BIN := $(BENCH_VENV)/bin
 
-.PHONY: bench choosing verdict families scale confidence leiden field fieldpicture components rates instructions tables tablescheck shapespicture faults faultscheck
+.PHONY: bench choosing verdict families scale confidence leiden field fieldpicture components rivals reproduction rates instructions tables tablescheck shapespicture faults faultscheck
 
 # Reinstalled only when the list of peers changes.
 $(BENCH_VENV)/installed: bench/requirements.txt
@@ -48,6 +48,12 @@ confidence: $(BENCH_VENV)/built ## calibration of the confidence of a row (ten m
 leiden: $(BENCH_VENV)/built ## communities against leidenalg (ARGS=graphs), by classes (labels), against eigenvectors (time)
 	$(BENCH_BIN)/python -m pip install --quiet leidenalg==0.12.0 igraph==1.0.0
 	$(BENCH_BIN)/python bench/leiden.py $(ARGS)
+
+rivals: ## K-means and NJW beside R's kmeans and kernlab's specc (needs r-base-core, r-cran-kernlab; twenty minutes)
+	$(PYTHON) bench/r_rivals.py $(ARGS)
+
+reproduction: binary ## the experiments of the paper, page and results kept (an hour; ARGS=--quick: ten minutes)
+	$(PYTHON) bench/reproduction.py $(ARGS)
 
 rates: ## speed of the inner loops against the limits of the machine
 	$(CARGO) run --release --locked -p rpfcluster --example rates

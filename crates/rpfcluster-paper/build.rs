@@ -5,6 +5,13 @@
 use std::path::{Path, PathBuf};
 
 const FOLDERS: [&str; 3] = ["src", "../rpfcluster/src", "../rpfcluster-data/src"];
+/// The files of `src/reproduce` that take part in a result. The others make tables, pages and estimates of it.
+const REPRODUCE: [&str; 3] = ["effort.rs", "unit.rs", "variants.rs"];
+
+fn decides(path: &Path) -> bool {
+    let inside = path.parent().is_some_and(|folder| folder == Path::new("src/reproduce"));
+    !inside || path.file_name().is_some_and(|name| REPRODUCE.iter().any(|kept| name == *kept))
+}
 
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
@@ -30,7 +37,7 @@ fn main() {
         let mut found = Vec::new();
         files(Path::new(folder), &mut found);
         found.sort();
-        for path in found {
+        for path in found.into_iter().filter(|path| decides(path)) {
             add(path.to_string_lossy().replace('\\', "/").as_bytes());
             // Line ends may differ between checkouts.
             let text = std::fs::read_to_string(&path).unwrap_or_default();

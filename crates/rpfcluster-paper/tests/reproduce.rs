@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use rpfcluster_paper::reproduce::{Reproduction, RunObserver, Step, paper_results};
+use rpfcluster_paper::reproduce::{Plan, Reproduction, RunObserver, Step, paper_results};
 
 /// The data folder: `RPF_DATA`, or `shared/data` beside the workspace.
 fn data() -> Option<PathBuf> {
@@ -23,11 +23,15 @@ fn data() -> Option<PathBuf> {
 }
 
 #[derive(Default)]
-struct Watch(Mutex<Vec<(usize, usize)>>);
+struct Watch(Mutex<Vec<(usize, usize)>>, Mutex<Option<Plan>>);
 
 impl rpfcluster::Observer for Watch {}
 
 impl RunObserver for Watch {
+    fn plan(&self, plan: &Plan) {
+        *self.1.lock().unwrap() = Some(plan.clone());
+    }
+
     fn step(&self, step: &Step<'_>) {
         self.0.lock().unwrap().push((step.done, step.total));
     }
@@ -41,6 +45,7 @@ fn small(data: &Path, out: &Path) -> Reproduction {
         only: vec!["iris".into(), "soybean".into()],
         seeds: Some(2),
         threads: None,
+        commit: Some("abc123".into()),
     }
 }
 
@@ -52,10 +57,15 @@ fn all_files_are_written_and_a_second_run_reuses_every_unit() {
     let first = small(&data, out.path()).run(&watch).unwrap();
     assert!(first.failed.is_empty(), "{:?}", first.failed);
     let seen = watch.0.lock().unwrap().clone();
-    assert_eq!(seen.first(), Some(&(0, 40)));
-    assert_eq!(seen.last(), Some(&(40, 40)));
+    // Two preparations, five experiments and two seeds of two sets, and the numbers of trees twice each.
+    assert_eq!(seen.first(), Some(&(0, 44)));
+    assert_eq!(seen.last(), Some(&(44, 44)));
+    let plan = watch.1.lock().unwrap().clone().unwrap();
+    assert_eq!((plan.units, plan.finished, plan.sets.len()), (44, 0, 2));
+    assert!(plan.seconds > 0.0 && plan.seconds < 3600.0, "{plan:?}");
     for file in [
         "results.json",
+        "statements.json",
         "report.html",
         "rho_c.svg",
         "rho_r.svg",
@@ -97,9 +107,22 @@ fn all_files_are_written_and_a_second_run_reuses_every_unit() {
             && page.contains("chosen without labels")
     );
 
+    assert_eq!(json["origins"][0]["commit"], "abc123");
+    assert_eq!(json["origins"][0]["units"], 44);
+    assert_eq!(json["datasets"]["iris"]["variants"].as_array().unwrap().len(), 7);
+    for part in
+        ["<h2>Summary</h2>", "Statements of the paper", "Normalised mutual", "Seconds per run", "abc123"]
+    {
+        assert!(page.contains(part), "{part}");
+    }
+    assert_eq!(page.matches("<figure").count(), 5);
+
     // Equal times show that the second run read every unit.
-    let again = small(&data, out.path()).run(&rpfcluster::Silent).unwrap();
+    let watch = Watch::default();
+    let again = small(&data, out.path()).run(&watch).unwrap();
     assert_eq!(first, again);
+    let plan = watch.1.lock().unwrap().clone().unwrap();
+    assert_eq!((plan.units, plan.finished, plan.seconds), (44, 44, 0.0));
     // A truncated unit is run again.
     let unit = out.path().join("units/quick-iris-raw-kmeans-0.json");
     std::fs::write(&unit, "{\"version\"").unwrap();

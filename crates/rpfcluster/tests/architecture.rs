@@ -1,4 +1,4 @@
-//! docs/walk.md against the sources: modules, allowed dependencies, no cycles.
+//! docs/walk.md against the sources: modules, allowed dependencies, no cycles. The tests that the page on deviations names.
 
 #![allow(clippy::unwrap_used)]
 
@@ -200,4 +200,35 @@ fn dependencies_come_from_the_registry_and_none_opens_a_connection() {
         seen += 1;
     }
     assert!(seen > 100, "{seen} packages");
+}
+
+/// Every paragraph of the page on deviations that opens with a bold statement names a test in parentheses, except among
+/// the additions; the files exist and contain the functions.
+#[test]
+fn every_deviation_names_a_test_that_exists() {
+    let page = fs::read_to_string(root().join("docs/background/deviations-from-paper.md")).unwrap();
+    let body = page.split("\n## Additions").next().unwrap();
+    let mut named = 0;
+    for paragraph in body.split("\n\n").filter(|text| text.starts_with("**")) {
+        let mut texts = Vec::new();
+        for aside in paragraph.split('(').skip(1).filter_map(|rest| rest.split(')').next()) {
+            for name in quoted(aside) {
+                if name.contains('/') && (name.ends_with(".rs") || name.ends_with(".py")) {
+                    let outside = ["crates/", "python/"].iter().any(|start| name.starts_with(start));
+                    let path =
+                        root().join(if outside { name.clone() } else { format!("crates/rpfcluster/{name}") });
+                    assert!(path.is_file(), "{name} is named and does not exist");
+                    texts.push(fs::read_to_string(&path).unwrap());
+                } else if !texts.is_empty() {
+                    let written = [format!("fn {name}("), format!("def {name}(")];
+                    let found = texts.iter().any(|text| written.iter().any(|w| text.contains(w)));
+                    assert!(found, "{name} is in none of the files named before it");
+                }
+            }
+        }
+        assert!(!texts.is_empty(), "no test: {}", paragraph.lines().next().unwrap());
+        assert!(texts.iter().any(|text| text.contains("#[test]") || text.contains("def test_")));
+        named += 1;
+    }
+    assert!(named > 20, "{named}");
 }

@@ -356,3 +356,29 @@ fn a_small_graph_on_which_the_iteration_fails_is_decomposed() {
     assert!(auto.converged && auto.solver == Solver::Dense);
     check_pairs(&a, &auto, 1e-10);
 }
+
+/// Forty rows beside two groups of five, weakly linked. Splitting the forty costs much; the rule "split the largest" would.
+#[test]
+fn the_next_cluster_to_be_split_is_the_one_with_the_smallest_ncut() {
+    let group = |i: usize| {
+        if i < 40 {
+            0
+        } else if i < 45 {
+            1
+        } else {
+            2
+        }
+    };
+    let similarity = |i: usize, j: usize| match (group(i), group(j)) {
+        (a, b) if a == b => 1.0,
+        (0, 1) | (1, 0) => 0.001,
+        (1, 2) | (2, 1) => 0.1,
+        _ => 0.0,
+    };
+    let matrix: Vec<f64> = (0..50 * 50).map(|at| similarity(at / 50, at % 50)).collect();
+    let graph = SparseAffinity::precomputed_dense(&matrix, 50, &Silent).unwrap();
+    let (labels, _) =
+        cluster(&graph, &SpectralParams { method: Method::Ncut, ..params(3, Solver::Dense) }, &Silent)
+            .unwrap();
+    assert!(labels.iter().enumerate().all(|(i, label)| *label as usize == group(i)), "{labels:?}");
+}

@@ -11,7 +11,7 @@ use super::values::{GridArg, MethodArg, RivalArg, count};
 #[derive(Debug, Args)]
 #[command(mut_arg("label", |label| label.required(true)), mut_arg("precomputed", |matrix| matrix.hide(true)))]
 #[command(after_help = "\
-kmeans              Hartigan and Wong's K-means, 100 restarts
+kmeans              Hartigan and Wong's K-means, 100 starts at random rows
 njw                 spectral clustering with the Gaussian kernel, local scales
 cf                  Cluster Forests, 100 instances
 rpf                 rpfCluster by default, parameters chosen without labels

@@ -10,7 +10,7 @@ use rpfcluster_paper::reproduce::{Reproduction, Results};
 use rpfcluster_paper::rivals::DENSE_LIMIT;
 use serde_json::json;
 
-use crate::args::ReproduceArgs;
+use crate::args::{ReproduceArgs, VERSION};
 use crate::exit::{Failure, Result};
 use crate::session::Session;
 use crate::session::progress::Steps;
@@ -26,6 +26,7 @@ pub fn run(args: &ReproduceArgs) -> Result {
         only: args.only.clone(),
         seeds: args.seeds.map(|seeds| resolve::positive("--seeds", seeds)).transpose()?,
         threads: session.threads(),
+        commit: commit(),
     };
     let sets = request.sets()?;
     check_folders(&request, &sets)?;
@@ -47,6 +48,12 @@ pub fn run(args: &ReproduceArgs) -> Result {
         sets.len(),
         names.join(", ")
     )))
+}
+
+/// The commit in the version, where it is known.
+fn commit() -> Option<String> {
+    let (_, rest) = VERSION.split_once('(')?;
+    Some(rest.trim_end_matches(')').to_string())
 }
 
 /// Refuses a run that has no data before a folder is created.

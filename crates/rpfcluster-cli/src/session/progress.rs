@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rpfcluster::{Observer, Stage};
-use rpfcluster_paper::reproduce::Step;
+use rpfcluster_paper::reproduce::{Plan, Step};
 
 use crate::exit::{Failure, INTERRUPTED, Result};
 use crate::output;
@@ -133,7 +133,11 @@ impl Observer for Progress {
 pub struct Steps {
     bar: Option<ProgressBar>,
     lines: bool,
+    quiet: bool,
 }
+
+/// Data sets named in the plan of a run.
+const LONGEST: usize = 4;
 
 impl Steps {
     /// A bar on a terminal unless `--quiet`, lines with `--verbose`.
@@ -146,7 +150,7 @@ impl Steps {
             }
             bar
         });
-        Steps { bar, lines: verbose }
+        Steps { bar, lines: verbose, quiet }
     }
 }
 
@@ -177,8 +181,28 @@ impl rpfcluster_paper::reproduce::RunObserver for Steps {
         })
     }
 
+    fn plan(&self, plan: &Plan) {
+        if self.quiet || plan.finished == plan.units {
+            return;
+        }
+        let longest: Vec<String> = plan
+            .sets
+            .iter()
+            .take(LONGEST)
+            .map(|(set, seconds)| format!("{set} {}", span(*seconds)))
+            .collect();
+        let finished =
+            if plan.finished > 0 { format!(" ({} are done)", plan.finished) } else { String::new() };
+        output::message(&format!(
+            "{} units{finished}, about {} on this machine; longest: {}",
+            plan.units,
+            span(plan.seconds),
+            longest.join(", ")
+        ));
+    }
+
     fn step(&self, step: &Step<'_>) {
-        let left = step.seconds_left.map_or_else(String::new, |seconds| format!(", {} left", span(seconds)));
+        let left = format!(", {} left", span(step.seconds_left));
         if let Some(bar) = &self.bar {
             bar.set_length(step.total as u64);
             bar.set_position(step.done as u64);

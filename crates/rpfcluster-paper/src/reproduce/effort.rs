@@ -3,19 +3,20 @@
 //! other parameters is not reused.
 
 use crate::compare::{Comparison, Experiment};
-use crate::rivals::{ClusterForests, HartiganWong};
+use crate::rivals::{Bandwidth, ClusterForests, HartiganWong, Njw};
 use crate::sweep::{Sweep, coarse_bandwidths, medium_bandwidths, paper_bandwidths};
 use rpfcluster_data::catalog::Entry;
 
-use super::unit::Unit;
+use super::origin::SOURCES;
+use super::pace;
+use super::results::Used;
+use super::unit::{Task, Unit};
+use super::variants;
 
 /// Largest data set, in rows, on which a full run searches all 2,090 bandwidths of the paper.
 const WHOLE_GRID: usize = 300;
 /// Largest data set, in rows, on which a full run searches 140 bandwidths; on larger ones it searches the coarse 18.
 const MEDIUM_GRID: usize = 1000;
-/// Digest of the sources of the library, the data sets and the experiments, by the build script: results of other code
-/// are not reused.
-pub(super) const SOURCES: &str = env!("RPF_SOURCES");
 /// Rows above which a quick run takes fewer seeds, restarts and instances.
 const LARGE: usize = 1000;
 
@@ -77,14 +78,20 @@ impl Effort {
         }
         for preparation in preparations {
             for experiment in Experiment::ALL {
-                for seed in 0..seeds as u64 {
-                    let cost = self.cost(entry, experiment);
-                    let dataset = entry.name.to_string();
-                    units.push(Unit { dataset, preparation, experiment, seed, cost });
-                }
+                (0..seeds as u64).for_each(|seed| {
+                    units.push(self.unit(entry, preparation, Task::Columns(experiment), seed));
+                });
             }
         }
+        if entry.n <= variants::ROWS {
+            (0..seeds as u64).for_each(|seed| units.push(self.unit(entry, "paper", Task::Variants, seed)));
+        }
         units
+    }
+
+    fn unit(&self, entry: &Entry, preparation: &'static str, task: Task, seed: u64) -> Unit {
+        let cost = pace::reference(self.name(), entry.name, task).unwrap_or_else(|| self.cost(entry, task));
+        Unit { dataset: entry.name.to_string(), preparation, task, seed, cost }
     }
 
     /// The bandwidths searched on a set of `n` rows.
@@ -112,6 +119,8 @@ impl Effort {
                 landmarks: if self.quick { 1000 } else { 2000 },
                 ..Default::default()
             },
+            // "An automatic search of the local bandwidth parameters" by `specc()`: the rule that is its default.
+            njw: Njw { bandwidth: Bandwidth::KernlabAutomatic, ..Default::default() },
             rpf: rpfcluster::RpfCluster { threads: self.threads, ..Default::default() },
             sweep: Sweep {
                 beta2: self.bandwidths(entry.n),
@@ -133,15 +142,16 @@ impl Effort {
     pub fn protocol(&self, entry: &Entry, unit: &Unit) -> String {
         let params =
             Comparison { rpf: rpfcluster::RpfCluster::default(), ..self.comparison(entry, unit.seed) };
-        let own = match unit.experiment {
-            Experiment::KMeans => format!("{:?}", params.kmeans),
-            Experiment::Njw => format!("{:?}", params.njw),
-            Experiment::Cf => format!("{:?}", params.cf),
+        let own = match unit.task {
+            Task::Columns(Experiment::KMeans) => format!("{:?}", params.kmeans),
+            Task::Columns(Experiment::Njw) => format!("{:?}", params.njw),
+            Task::Columns(Experiment::Cf) => format!("{:?}", params.cf),
             // The number of threads changes no label.
-            Experiment::Auto => format!("{:?}", params.rpf),
-            Experiment::Algorithm3 => {
+            Task::Columns(Experiment::Auto) => format!("{:?}", params.rpf),
+            Task::Columns(Experiment::Algorithm3) => {
                 format!("{:?} {:?} {}", params.sweep, params.trees, params.min_node)
             }
+            Task::Variants => format!("{:?} {} {:?}", params.sweep, params.min_node, variants::TREES),
         };
         let text = format!("{SOURCES} {} {} {own}", params.k, params.seed);
         // FNV-1a (Fowler, Noll and Vo), 64 bits: the digest detects changes, it need not resist forgery.
@@ -151,13 +161,21 @@ impl Effort {
         format!("{digest:016x}")
     }
 
-    /// Expected seconds, a rough estimate used only to display the time left.
-    fn cost(&self, entry: &Entry, experiment: Experiment) -> f64 {
+    /// Expected seconds of a data set without a measured time.
+    fn cost(&self, entry: &Entry, task: Task) -> f64 {
         let n = entry.n as f64 / 1000.0;
         let d = entry.d as f64;
+        let experiment = match task {
+            Task::Columns(experiment) => experiment,
+            Task::Variants => return 0.2 + 8.0 * n,
+        };
         match experiment {
             Experiment::KMeans => 0.02 + 0.0005 * n * d,
-            Experiment::Njw => 0.02 + n * n * (0.02 + 0.001 * d),
+            Experiment::Njw => {
+                // About thirty bandwidths are tried on a sample.
+                let sample = (0.75 * n).min(1.5);
+                0.02 + (n * n.min(6.0) + 30.0 * sample * sample) * (0.02 + 0.001 * d)
+            }
             Experiment::Cf => 0.3 + 0.5 * n,
             Experiment::Auto => 0.1 + 0.5 * n,
             // A fine grid is refined, so it costs a few times the coarse one, not a hundred times.
@@ -165,6 +183,20 @@ impl Effort {
                 let fine = if self.bandwidths(entry.n).len() > coarse_bandwidths().len() { 3.0 } else { 1.0 };
                 self.trees.len() as f64 * fine * (0.2 + 0.5 * n)
             }
+        }
+    }
+
+    /// What the methods use on a data set, for the sentences of the page.
+    pub fn used(&self, entry: &Entry) -> Used {
+        let params = self.comparison(entry, 0);
+        let landmarks = |limit: usize, landmarks: usize| (entry.n > limit).then_some(landmarks);
+        Used {
+            trees: self.trees.clone(),
+            min_node: params.min_node,
+            kmeans_restarts: params.kmeans.restarts,
+            njw_landmarks: landmarks(params.njw.dense_limit, params.njw.landmarks),
+            cf_instances: params.cf.instances,
+            cf_landmarks: landmarks(params.cf.dense_limit, params.cf.landmarks),
         }
     }
 }
@@ -182,9 +214,7 @@ mod tests {
             Experiment::ALL
                 .into_iter()
                 .map(|experiment| {
-                    let dataset = "iris".to_string();
-                    let unit = Unit { dataset, preparation: "raw", experiment, seed: 1, cost: 1.0 };
-                    effort.protocol(iris, &unit)
+                    effort.protocol(iris, &effort.unit(iris, "raw", Task::Columns(experiment), 1))
                 })
                 .collect()
         };

@@ -1,5 +1,5 @@
 //! The paper's two small examples (section 5.1), recomputed and drawn: two kernels of the Iris data, and nine points on
-//! a line. Both need no input file. The Gaussian kernel of Iris is clustered at 400 bandwidths, the rpf-kernel on the
+//! a line; with them the bounds of section 3. None needs an input file. The Gaussian kernel of Iris is clustered at 400 bandwidths, the rpf-kernel on the
 //! paper's grid with several seeds.
 
 use std::sync::Arc;
@@ -15,6 +15,8 @@ use rpfcluster_report::figures::{Group, Panel, heat};
 use serde::Serialize;
 
 use super::Result;
+use super::bounds::Bounds;
+use super::contrast::Contrast;
 
 /// The paper's scores on Iris, (rho_c, rho_r): rpf-kernel, Gaussian kernel.
 pub(super) const PAPER_IRIS: [(f64, f64); 2] = [(96.67, 94.95), (92.00, 90.55)];
@@ -84,6 +86,10 @@ pub struct IrisExample {
     pub rpf: ScoreRange,
     /// The same, the setting chosen without species.
     pub rpf_label_free: ScoreRange,
+    /// Similarities within and between species, Gaussian kernel at `sigma`.
+    pub gaussian_contrast: Contrast,
+    /// The same of the rpf-kernel, one forest of 200 trees.
+    pub rpf_contrast: Contrast,
     /// The species with their numbers of rows.
     pub species: Vec<(String, usize)>,
     #[serde(skip)]
@@ -122,19 +128,21 @@ impl ScoreRange {
     }
 }
 
-/// Both examples.
+/// Both examples and the bounds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Illustrations {
     /// Nine points on a line.
     pub nine_points: NinePoints,
     /// Iris.
     pub iris: IrisExample,
+    /// The bounds of section 3, by Monte Carlo.
+    pub bounds: Bounds,
     #[serde(skip)]
     heat_maps: String,
 }
 
 impl Illustrations {
-    /// Computes both examples; the Iris data is embedded, so no file is needed.
+    /// Computes all of them; the Iris data is embedded, so no file is needed.
     /// A quick run takes 3 seeds and 18 bandwidths, a full one 20 seeds and the 2,090 bandwidths of the paper.
     pub fn make(quick: bool) -> Result<Self> {
         let iris = iris_example(quick)?;
@@ -145,7 +153,8 @@ impl Illustrations {
             Panel { title: "rpf-kernel", values: &iris.rpf_matrix, groups: &groups },
         ];
         let heat_maps = heat(&panels, &["similarity,", "from 0 to 1"], false)?;
-        Ok(Illustrations { nine_points: nine_points()?, iris, heat_maps })
+        let bounds = Bounds::measure(if quick { 400 } else { 4000 }, 0);
+        Ok(Illustrations { nine_points: nine_points()?, iris, bounds, heat_maps })
     }
 
     /// Heat maps of the two kernels of the Iris data, as one SVG.
@@ -280,7 +289,10 @@ fn iris_example(quick: bool) -> Result<IrisExample> {
     for (j, column) in gaussian_matrix.chunks_exact_mut(n).enumerate() {
         kernel.column(j, column, &Silent)?;
     }
+    let rpf_matrix = leaves.dense();
     Ok(IrisExample {
+        gaussian_contrast: Contrast::new(&gaussian_matrix, &labels.codes),
+        rpf_contrast: Contrast::new(&rpf_matrix, &labels.codes),
         sigma,
         gaussian,
         best_sigma,
@@ -292,6 +304,6 @@ fn iris_example(quick: bool) -> Result<IrisExample> {
         rpf_label_free: ScoreRange::new(&label_free),
         species,
         gaussian_matrix,
-        rpf_matrix: leaves.dense(),
+        rpf_matrix,
     })
 }

@@ -1,27 +1,37 @@
 //! The paper's section 5, repeated: eleven public data sets and Iris, seven columns, tables, figures, a report.
 //!
-//! A run consists of units: one data set, preparation, experiment and seed. Each unit is written to the output folder as
+//! A run consists of units: one data set, preparation, task and seed. Each unit is written to the output folder as
 //! soon as it is done, so an interrupted run resumes where it stopped, and a data set that fails does not affect the
-//! others. All tables and figures are made from the units at the end.
+//! others. All tables, figures and sentences are made from the units at the end.
 //!
 //! | file | contents |
 //! |---|---|
 //! | `effort` | the parameters of every method, full or quick |
-//! | `unit` | one run and its file |
-//! | `pace` | the estimate of the remaining time |
+//! | `unit`, `origin` | one run and its file; commit, machine and date |
+//! | `pace` | the estimate of the time, before a run and during it |
 //! | `results` | means and standard deviations, `results.json` |
-//! | `tables`, `charts`, `illustrations` | CSV tables, bar charts, the paper's two small examples |
+//! | `variants`, `bounds` | numbers of trees and ways of cutting; the bounds of section 3 by Monte Carlo |
+//! | `illustrations`, `contrast` | the paper's two small examples; two kernels compared by number |
+//! | `statements` | the statements of the paper, each with a verdict computed from the results |
+//! | `sentences` | the summary and the sentences of both pages |
+//! | `tables`, `charts` | CSV tables, bar charts |
 //! | `report`, `markdown` | `report.html`, `paper-results.md` |
 
+mod bounds;
 mod charts;
+mod contrast;
 mod effort;
 mod illustrations;
 mod markdown;
+mod origin;
 mod pace;
 mod report;
 mod results;
+mod sentences;
+mod statements;
 mod tables;
 mod unit;
+mod variants;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -32,13 +42,17 @@ use rpfcluster_data::catalog::{Entry, Scaling, entries, find};
 use rpfcluster_report::figures::bars;
 
 use effort::Effort;
+use origin::Origin;
 use pace::Pace;
-use unit::Unit;
 
+pub use bounds::Bounds;
 pub use charts::{Metric, chart};
+pub use contrast::Contrast;
 pub use illustrations::{Illustrations, IrisExample, NinePoints, ScoreRange, nine_points};
 pub use markdown::paper_results;
-pub use results::{DataSet, MethodResult, Place, Results, Statistic};
+pub use origin::Share;
+pub use results::{DataSet, MethodResult, Place, Results, Statistic, Used, VariantResult};
+pub use statements::{Outcome, Statement, statements};
 
 /// An error that ends the whole reproduction. The failure of one data set is in [`Results::failed`] instead.
 #[derive(Debug, thiserror::Error)]
@@ -78,12 +92,30 @@ pub struct Step<'a> {
     pub done: usize,
     /// Units in all.
     pub total: usize,
-    /// Estimated seconds left; `None` before the first unit is done.
-    pub seconds_left: Option<f64>,
+    /// Estimated seconds left.
+    pub seconds_left: f64,
+}
+
+/// The expected time of a run, before it starts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// Units in all.
+    pub units: usize,
+    /// Units of an earlier run that are reused.
+    pub finished: usize,
+    /// Expected seconds of the others on this machine.
+    pub seconds: f64,
+    /// Expected seconds of each data set with units left, by short name, the longest first.
+    pub sets: Vec<(String, f64)>,
 }
 
 /// An observer that also receives the state of the run and its files.
 pub trait RunObserver: Observer {
+    /// Called once before the first unit.
+    fn plan(&self, plan: &Plan) {
+        let _ = plan;
+    }
+
     /// Called before each unit and at the end.
     fn step(&self, step: &Step<'_>) {
         let _ = step;
@@ -126,6 +158,8 @@ pub struct Reproduction {
     pub seeds: Option<usize>,
     /// The number of threads; `None` means one per core.
     pub threads: Option<usize>,
+    /// The commit of the sources, for the pages and the stored results.
+    pub commit: Option<String>,
 }
 
 impl Default for Reproduction {
@@ -137,6 +171,7 @@ impl Default for Reproduction {
             only: Vec::new(),
             seeds: None,
             threads: None,
+            commit: None,
         }
     }
 }
@@ -168,53 +203,63 @@ impl Reproduction {
         let effort = self.effort();
         let folder = self.out.join("units");
         std::fs::create_dir_all(&folder).map_err(|e| failed(&folder, &e))?;
-        let planned: Vec<Unit> = sets.iter().flat_map(|e| effort.units(e)).collect();
-        let mut clock = Pace::new(planned);
-        let mut results = Results::new(&effort);
+        let mut stored = Vec::new();
+        let mut planned = Vec::new();
         for entry in sets {
-            let mut table = None;
-            let mut unreadable: Option<String> = None;
             for unit in effort.units(entry) {
-                rpfcluster::observe::check(progress)?;
-                let name = format!(
-                    "{}, {}, {}, seed {}",
-                    entry.title,
-                    unit.experiment.title(),
-                    unit.preparation,
-                    unit.seed
-                );
-                progress.step(&clock.step(&name));
-                let path = folder.join(unit.file_name(&effort));
-                let protocol = effort.protocol(entry, &unit);
-                let run = match (unit::read(&path, &unit, &effort, &protocol), &unreadable) {
-                    (Some(done), _) => Ok(done),
-                    (None, Some(problem)) => Err(problem.clone()),
-                    (None, None) => match self.prepared(entry, unit.preparation, &mut table) {
-                        Err(problem) => {
-                            unreadable = Some(problem.clone());
-                            Err(problem)
-                        }
-                        Ok(table) => match unit.run(entry, table, &effort, &protocol, progress) {
-                            Ok(run) => {
-                                progress.save(&[(path.clone(), json(&path, &run)?)])?;
-                                Ok(run)
-                            }
-                            Err(rpfcluster::Error::Cancelled) => {
-                                return Err(rpfcluster::Error::Cancelled.into());
-                            }
-                            Err(problem) => Err(format!("{}: {problem}", unit.experiment.title())),
-                        },
-                    },
-                };
-                clock.done(run.as_ref().ok().map(|run| run.seconds));
-                match run {
-                    Ok(run) => results.add(entry, &run, effort.bandwidths(entry.n).len()),
-                    Err(problem) => results.fail(entry, &problem),
+                let run = unit.read(&folder, entry, &effort);
+                if run.is_none() {
+                    planned.push(unit.clone());
                 }
+                stored.push((entry, unit, run));
+            }
+        }
+        let finished = stored.len() - planned.len();
+        let probe = if planned.is_empty() { 0.0 } else { pace::probe(self.threads)? };
+        let mut clock = Pace::new(planned, probe);
+        stored.iter().filter_map(|(_, unit, run)| Some((unit, run.as_ref()?))).for_each(|(unit, run)| {
+            clock.known(unit, run.seconds);
+        });
+        progress.plan(&clock.plan(finished));
+        let origin = Origin::here(self.commit.as_deref());
+        let mut results = Results::new(&effort);
+        let mut table = None;
+        let mut unreadable: Option<(&str, String)> = None;
+        for (entry, unit, run) in stored {
+            rpfcluster::observe::check(progress)?;
+            if let Some(run) = run {
+                results.add(entry, &run, &effort);
+                continue;
+            }
+            let name =
+                format!("{}, {}, {}, seed {}", entry.title, unit.task.title(), unit.preparation, unit.seed);
+            progress.step(&clock.step(&name, finished));
+            let run = match &unreadable {
+                Some((set, problem)) if *set == entry.name => Err(problem.clone()),
+                _ => match self.prepared(entry, unit.preparation, &mut table) {
+                    Err(problem) => {
+                        unreadable = Some((entry.name, problem.clone()));
+                        Err(problem)
+                    }
+                    Ok(table) => match unit.run(entry, table, &effort, &origin, probe, progress) {
+                        Ok(run) => {
+                            let path = folder.join(unit.file_name(&effort));
+                            progress.save(&[(path.clone(), json(&path, &run)?)])?;
+                            Ok(run)
+                        }
+                        Err(rpfcluster::Error::Cancelled) => return Err(rpfcluster::Error::Cancelled.into()),
+                        Err(problem) => Err(format!("{}: {problem}", unit.task.title())),
+                    },
+                },
+            };
+            clock.done(run.as_ref().ok().map(|run| run.seconds));
+            match run {
+                Ok(run) => results.add(entry, &run, &effort),
+                Err(problem) => results.fail(entry, &problem),
             }
         }
         results.finish();
-        progress.step(&clock.step("writing tables, figures and the report"));
+        progress.step(&clock.step("writing tables, figures and the report", finished));
         progress.save(&self.files(&results)?)?;
         Ok(results)
     }
@@ -222,17 +267,18 @@ impl Reproduction {
     /// The data set in one preparation. `last` keeps it for the next units, one preparation at a time.
     fn prepared<'t>(
         &self,
-        entry: &Entry,
+        entry: &'static Entry,
         preparation: &'static str,
         last: &'t mut Option<unit::Prepared>,
     ) -> std::result::Result<&'t unit::Prepared, String> {
-        let table = match last.take().filter(|table| table.preparation == preparation) {
+        let same = |table: &unit::Prepared| (table.set, table.preparation) == (entry.name, preparation);
+        let table = match last.take().filter(same) {
             Some(table) => table,
             None => {
                 let named = Scaling::ALL.iter().find(|(name, _)| *name == preparation);
                 let scaling = named.map_or(Scaling::Raw, |(_, scaling)| *scaling);
                 let table = entry.load(&self.data, scaling).map_err(|e| e.to_string())?;
-                unit::Prepared::new(preparation, table)
+                unit::Prepared::new(entry.name, preparation, table)
             }
         };
         Ok(last.insert(table))
@@ -254,6 +300,7 @@ impl Reproduction {
         for (name, bytes) in [
             ("results.json", json(Path::new("results.json"), results)?),
             ("examples.json", json(Path::new("examples.json"), &illustrations)?),
+            ("statements.json", json(Path::new("statements.json"), &statements(results, &illustrations))?),
         ] {
             files.push((self.out.join(name), bytes));
         }

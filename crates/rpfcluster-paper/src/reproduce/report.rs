@@ -1,5 +1,5 @@
-//! `report.html`: all tables and figures, seconds per run, what was not run, and the two small examples in one
-//! self-contained page.
+//! `report.html`: a summary, the statements of the paper with their verdicts, all tables and figures, seconds per run and
+//! what was not run, in one self-contained page.
 
 use std::fmt::Write;
 
@@ -8,11 +8,15 @@ use rpfcluster_report::escaped as escape;
 
 use super::illustrations::{Illustrations, PAPER_IRIS};
 use super::results::{Results, SKEWED};
+use super::sentences;
+use super::statements::{Outcome, Statement, statements};
 use super::tables::{PREPARATIONS, SCORES};
 
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:light-dark(#111,#e6e9ec);background:light-dark(#fff,#14171a)}:root{color-scheme:light dark}@media print{:root{color-scheme:light}figure,tr{break-inside:avoid}}\
 table{border-collapse:collapse;margin:1rem 0;font-variant-numeric:tabular-nums}th,td{padding:.25rem .6rem;border-bottom:1px solid light-dark(#ddd,#384047);text-align:right}\
 th:first-child,td:first-child{text-align:left}caption{text-align:left;font-weight:bold;padding:.4rem 0}.best{font-weight:bold}.wide{overflow-x:auto}\
+.text td,.text th{text-align:left;vertical-align:top}.yes{color:light-dark(#00664d,#4fd1a5)}.partly{color:light-dark(#7a5200,#f0b94d)}.no{color:light-dark(#a32a00,#ff8f66)}\
+.summary{border-left:.25rem solid #0072b2;padding:.1rem 1rem;margin:1rem 0}.summary h2{margin:.3rem 0}.origin{color:light-dark(#444,#a3adb7)}\
 svg{max-width:100%;height:auto}figure{margin:1rem 0}small{color:light-dark(#444,#a3adb7)}";
 
 /// The whole page.
@@ -24,17 +28,24 @@ pub(super) fn page(
     let mut out = format!(
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
 <title>rpfCluster: the paper's experiments</title><style>{STYLE}</style></head><body><main><h1>The paper's experiments, reproduced</h1>\
-<p>rpfcluster {}, {} run, {} seeds (fewer on data sets of more than 1,000 rows in a quick run). Scores are means over the seeds ± standard deviation. \
-<b>Algorithm 3, ncut, best by labels</b> is the paper's protocol: the best setting of a grid, chosen by the known classes, which the rivals do not use. \
-<b>kway</b> labels are not the paper's. <b>Algorithm 3, chosen without labels</b> selects a setting of the same grid without classes; \
-<b>auto</b> is the default of this program, which is not Algorithm 3.</p>",
-        escape(&results.version),
+<p class=\"origin\">{} run. {} Scores are means over {} ± standard deviation.</p><section class=\"summary\"><h2>Summary</h2>",
         escape(&results.effort),
-        results.seeds
+        escape(&sentences::origin(results)),
+        escape(&sentences::seeds(results)),
+    );
+    let stated = statements(results, illustrations);
+    for paragraph in sentences::summary(results, &stated) {
+        let _ = write!(out, "<p>{}</p>", escape(&paragraph));
+    }
+    out.push_str(
+        "</section><p><b>Algorithm 3, ncut, best by labels</b> is the paper's protocol: the best setting of a grid, chosen by the known classes, \
+which the rivals do not use. <b>kway</b> labels are not the paper's. <b>Algorithm 3, chosen without labels</b> selects a setting of the same grid \
+without classes; <b>auto</b> is the default of this program, which is not Algorithm 3.</p>",
     );
     for (name, figure) in figures.iter().take(2) {
         let _ = write!(out, "<figure id=\"{name}\"><div class=\"wide\">{figure}</div></figure>");
     }
+    statement_table(&mut out, &stated);
     for preparation in PREPARATIONS {
         let words = match preparation {
             "paper" => "prepared as in the paper",
@@ -47,6 +58,11 @@ pub(super) fn page(
         }
     }
     seconds(&mut out, results);
+    let _ = write!(out, "<h2>Methods</h2><ul>");
+    for sentence in sentences::methods(results).into_iter().chain(sentences::behind(results)) {
+        let _ = write!(out, "<li>{}", marked(&sentence));
+    }
+    out.push_str("</ul>");
     trouble(&mut out, results);
     let iris = &illustrations.iris;
     let _ = write!(
@@ -77,6 +93,40 @@ the one closest to the paper's {:.2} / {:.2}; {:.2} / {:.2} at its best bandwidt
     }
     out.push_str("</main></body></html>\n");
     out
+}
+
+/// Escaped text with `names` set as code.
+fn marked(text: &str) -> String {
+    let parts = text.split('`').enumerate();
+    parts
+        .map(|(at, part)| if at % 2 == 1 { format!("<code>{}</code>", escape(part)) } else { escape(part) })
+        .collect()
+}
+
+/// The statements of the paper and their verdicts.
+fn statement_table(out: &mut String, stated: &[Statement]) {
+    out.push_str(
+        "<h2>Statements of the paper</h2><p>Every verdict is computed from the results. A count of 12 sets agrees with the same count of the 11 \
+public ones or with one less. rpfCluster is the paper's protocol here.</p><div class=\"wide\"><table class=\"text\"><tr><th>section<th>the paper \
+states<th>verdict<th>found",
+    );
+    for s in stated {
+        let class = match s.outcome {
+            Outcome::Reproduced => "yes",
+            Outcome::Partly => "partly",
+            Outcome::Not => "no",
+            Outcome::NotChecked => "open",
+        };
+        let _ = write!(
+            out,
+            "<tr><td>{}<td>{}<td class=\"{class}\">{}<td>{}",
+            escape(s.section),
+            escape(s.paper),
+            s.outcome.word(),
+            marked(&s.found)
+        );
+    }
+    out.push_str("</table></div>");
 }
 
 /// One score, a row per data set and a column per method, the best of each row in bold.
