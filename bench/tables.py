@@ -21,6 +21,7 @@ from functools import cache
 import choosing_table
 import peers_table
 import record
+import rivals_table
 from markdown_table import markdown_table
 
 BLOCK = re.compile(r"(<!-- generated: ([a-z-]+) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
@@ -60,6 +61,9 @@ TABLES: dict[str, Callable[[], str]] = {
     "peers-large": lambda: peers_table.large(_peers()),
     "peers-targets": lambda: peers_table.targets(_peers()),
     "instructions": _instructions,
+    "rivals-run": rivals_table.run_of,
+    "rivals-kmeans": rivals_table.kmeans,
+    "rivals-njw": rivals_table.njw,
 }
 
 
