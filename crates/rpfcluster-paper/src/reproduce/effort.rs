@@ -3,7 +3,7 @@
 //! other parameters is not reused.
 
 use crate::compare::{Comparison, Experiment};
-use crate::rivals::{Bandwidth, ClusterForests, HartiganWong, Njw};
+use crate::rivals::{ClusterForests, HartiganWong};
 use crate::sweep::{Sweep, coarse_bandwidths, medium_bandwidths, paper_bandwidths};
 use rpfcluster_data::catalog::Entry;
 
@@ -119,8 +119,6 @@ impl Effort {
                 landmarks: if self.quick { 1000 } else { 2000 },
                 ..Default::default()
             },
-            // "An automatic search of the local bandwidth parameters" by `specc()`: the rule that is its default.
-            njw: Njw { bandwidth: Bandwidth::KernlabAutomatic, ..Default::default() },
             rpf: rpfcluster::RpfCluster { threads: self.threads, ..Default::default() },
             sweep: Sweep {
                 beta2: self.bandwidths(entry.n),
@@ -171,11 +169,7 @@ impl Effort {
         };
         match experiment {
             Experiment::KMeans => 0.02 + 0.0005 * n * d,
-            Experiment::Njw => {
-                // About thirty bandwidths are tried on a sample.
-                let sample = (0.75 * n).min(1.5);
-                0.02 + (n * n.min(6.0) + 30.0 * sample * sample) * (0.02 + 0.001 * d)
-            }
+            Experiment::Njw => 0.02 + n * n.min(6.0) * (0.02 + 0.001 * d),
             Experiment::Cf => 0.3 + 0.5 * n,
             Experiment::Auto => 0.1 + 0.5 * n,
             // A fine grid is refined, so it costs a few times the coarse one, not a hundred times.

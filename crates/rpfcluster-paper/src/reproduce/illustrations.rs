@@ -90,6 +90,8 @@ pub struct IrisExample {
     pub gaussian_contrast: Contrast,
     /// The same of the rpf-kernel, one forest of 200 trees.
     pub rpf_contrast: Contrast,
+    /// The least Gaussian bandwidth tried from which on the rpf-kernel has the larger contrast, within over between species.
+    pub sharper_from: Option<f64>,
     /// The species with their numbers of rows.
     pub species: Vec<(String, usize)>,
     #[serde(skip)]
@@ -290,9 +292,12 @@ fn iris_example(quick: bool) -> Result<IrisExample> {
         kernel.column(j, column, &Silent)?;
     }
     let rpf_matrix = leaves.dense();
+    let rpf_contrast = Contrast::new(&rpf_matrix, &labels.codes);
+    let sharper_from = sharper_from(&data, d, &labels.codes, &tried, rpf_contrast.ratio())?;
     Ok(IrisExample {
         gaussian_contrast: Contrast::new(&gaussian_matrix, &labels.codes),
-        rpf_contrast: Contrast::new(&rpf_matrix, &labels.codes),
+        rpf_contrast,
+        sharper_from,
         sigma,
         gaussian,
         best_sigma,
@@ -306,4 +311,25 @@ fn iris_example(quick: bool) -> Result<IrisExample> {
         gaussian_matrix,
         rpf_matrix,
     })
+}
+
+/// See [`IrisExample::sharper_from`].
+fn sharper_from(
+    data: &[f64],
+    d: usize,
+    classes: &[u32],
+    tried: &[(f64, Scores)],
+    ratio: f64,
+) -> Result<Option<f64>> {
+    let mut from = None;
+    for (sigma, _) in tried {
+        let kernel = Gaussian::new(data, d, *sigma)?.dense(&Silent)?;
+        let matrix: Vec<f64> = (0..classes.len()).flat_map(|i| kernel.row(i)).copied().collect();
+        if Contrast::new(&matrix, classes).ratio() >= ratio {
+            from = None;
+        } else {
+            from = from.or(Some(*sigma));
+        }
+    }
+    Ok(from)
 }

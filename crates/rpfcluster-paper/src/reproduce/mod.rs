@@ -12,7 +12,7 @@
 //! | `results` | means and standard deviations, `results.json` |
 //! | `variants`, `bounds` | numbers of trees and ways of cutting; the bounds of section 3 by Monte Carlo |
 //! | `illustrations`, `contrast` | the paper's two small examples; two kernels compared by number |
-//! | `statements` | the statements of the paper, each with a verdict computed from the results |
+//! | `statements`, `ranks` | the statements of the paper, each with a verdict computed from the results |
 //! | `sentences` | the summary and the sentences of both pages |
 //! | `tables`, `charts` | CSV tables, bar charts |
 //! | `report`, `markdown` | `report.html`, `paper-results.md` |
@@ -25,6 +25,7 @@ mod illustrations;
 mod markdown;
 mod origin;
 mod pace;
+mod ranks;
 mod report;
 mod results;
 mod sentences;

@@ -110,7 +110,7 @@ impl Pace {
         }
         let mut sets: Vec<(String, f64)> = sets.into_iter().map(|(set, s)| (set.to_string(), s)).collect();
         sets.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let seconds = sets.iter().map(|(_, seconds)| seconds).sum();
+        let seconds = sets.iter().fold(0.0, |sum, (_, seconds)| sum + seconds);
         Plan { units: self.planned.len() + finished, finished, seconds, sets }
     }
 
@@ -120,7 +120,7 @@ impl Pace {
             stage,
             done: self.done + finished,
             total: self.planned.len() + finished,
-            seconds_left: self.planned[self.done..].iter().map(|unit| self.expected(unit)).sum(),
+            seconds_left: self.planned[self.done..].iter().fold(0.0, |sum, unit| sum + self.expected(unit)),
         }
     }
 

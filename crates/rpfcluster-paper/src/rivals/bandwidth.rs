@@ -116,7 +116,7 @@ fn kernlab_grid(rows: &[f64], d: usize) -> Vec<f64> {
             sum += 2.0 * distance;
         }
     }
-    if !(least > 0.0 && most.is_finite()) {
+    if !(least > 0.0 && least.is_finite() && most.is_finite()) {
         return Vec::new();
     }
     // The zeros of the diagonal count in the mean.

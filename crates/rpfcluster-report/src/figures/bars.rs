@@ -44,6 +44,8 @@ pub struct BarChart {
 }
 
 const HEIGHT: f64 = 300.0;
+/// From one line of the legend to the next.
+const LEGEND_LINE: f64 = 22.0;
 /// From one line of a name below the bars to the next.
 const LINE: f64 = 16.0;
 
@@ -58,8 +60,9 @@ pub fn bars(chart: &BarChart) -> String {
     let gap = 18.0f64.min(bar * 1.6);
     let width = ((bar * series + gap) * chart.groups.len() as f64).max(620.0);
     let group = width / chart.groups.len().max(1) as f64;
-    let legend =
-        if chart.series.len() > 1 { 24.0 } else { 0.0 } + if chart.baseline.is_some() { 22.0 } else { 0.0 };
+    let rows = legend_places(chart, width).last().map_or(0, |(row, _)| row + 1);
+    let legend = if rows > 0 { LEGEND_LINE * rows as f64 + 2.0 } else { 0.0 }
+        + if chart.baseline.is_some() { LEGEND_LINE } else { 0.0 };
     let top = 44.0 + legend;
     let ticks: Vec<(String, f64)> = (0..=(most / step).round() as usize)
         .map(|i| step * i as f64)
@@ -156,20 +159,37 @@ fn dashes(x: f64, y: f64, length: f64) -> String {
     )
 }
 
+/// Row and distance from the left of every entry of the legend; none for a single series.
+fn legend_places(chart: &BarChart, width: f64) -> Vec<(usize, f64)> {
+    if chart.series.len() < 2 {
+        return Vec::new();
+    }
+    let (mut row, mut x) = (0, 0.0);
+    let place = |(name, _): &(String, String)| {
+        let entry = 36.0 + 7.6 * name.chars().count() as f64;
+        if x > 0.0 && x + entry > width {
+            row += 1;
+            x = 0.0;
+        }
+        let at = (row, x);
+        x += entry;
+        at
+    };
+    chart.series.iter().map(place).collect()
+}
+
 fn legend_of(frame: &mut Chart, chart: &BarChart) {
     let (left, mut y) = (frame.area[0], 44.0);
-    if chart.series.len() > 1 {
-        let mut x = left;
-        for (name, colour) in &chart.series {
-            frame.add(&format!(
-                "<rect x=\"{x:.1}\" y=\"{:.1}\" width=\"12\" height=\"12\" fill=\"{colour}\"/>",
-                y - 4.0
-            ));
-            frame.text(x + 17.0, y + 6.5, "start", name);
-            x += 36.0 + 7.6 * name.chars().count() as f64;
-        }
-        y += 22.0;
+    let places = legend_places(chart, frame.area[2]);
+    for ((row, x), (name, colour)) in places.iter().zip(&chart.series) {
+        let (x, y) = (left + x, y + LEGEND_LINE * *row as f64);
+        frame.add(&format!(
+            "<rect x=\"{x:.1}\" y=\"{:.1}\" width=\"12\" height=\"12\" fill=\"{colour}\"/>",
+            y - 4.0
+        ));
+        frame.text(x + 17.0, y + 6.5, "start", name);
     }
+    y += places.last().map_or(0.0, |(row, _)| LEGEND_LINE * (row + 1) as f64);
     if let Some(baseline) = &chart.baseline {
         frame.add(&dashes(left, y, 24.0));
         frame.text(left + 30.0, y + 4.5, "start", baseline);
@@ -191,6 +211,23 @@ mod tests {
     fn long_names_are_wrapped_and_the_axis_title_is_below_them() {
         assert_eq!(wrapped("rpfCluster, best by labels", 124.0), ["rpfCluster,", "best by labels"]);
         assert_eq!(wrapped("K-means", 10.0), ["K-means"]);
+    }
+
+    #[test]
+    fn legend_wraps_where_it_is_wider_than_the_chart() {
+        let series = |names: &[&str]| BarChart {
+            title: "t".into(),
+            axes: ("a".into(), "b".into()),
+            series: names.iter().map(|name| (name.to_string(), "#000".into())).collect(),
+            baseline: None,
+            groups: Vec::new(),
+            most: None,
+            note: None,
+        };
+        let places = legend_places(&series(&["K-means", "a name of thirty characters ...", "CF"]), 330.0);
+        assert_eq!(places.iter().map(|(row, _)| *row).collect::<Vec<_>>(), [0, 1, 1]);
+        assert_eq!((places[0].1, places[1].1), (0.0, 0.0));
+        assert!(places[2].1 > 250.0 && legend_places(&series(&["one"]), 10.0).is_empty());
     }
 
     #[test]
