@@ -97,7 +97,11 @@ fn invalid_precomputed_matrices_are_refused_naming_the_entry() {
     };
     says(&[1.0, 0.5, 0.5], 2, "not square");
     says(&[1.0, 0.5, 0.4, 1.0], 2, "row 1, column 2 is 0.5");
+    says(&[1.0, 0.5, 0.5 - 1.5e-8, 1.0], 2, "row 1, column 2 is 0.5");
+    says(&[1.0, 1e-12, 1.1e-12, 1.0], 2, "row 1, column 2 is 0.000000000001");
     says(&[1.0, f64::NAN, 0.4, 1.0], 2, "NaN in row 1, column 2");
+    says(&[1.0, f64::INFINITY, 0.4, 1.0], 2, "inf in row 1, column 2");
+    says(&[], 0, "0 rows");
     says(&[1.0, 0.5, 0.5, -1.0], 2, "-1 in row 2, column 2");
     says(&[1.0, 0.0, 0.0, 0.0], 2, "only zeros in row 2");
     let sparse = |p: &[usize], i: &[u32], v: &[f64], n| {
@@ -106,6 +110,8 @@ fn invalid_precomputed_matrices_are_refused_naming_the_entry() {
     };
     let a = sparse(&[0, 2, 4], &[1, 0, 0, 1], &[0.5, 1.0, 0.5, 1.0], 2).unwrap();
     assert_eq!(full(&a), [1.0, 0.5, 0.5, 1.0]);
+    let mean = sparse(&[0, 2, 4], &[0, 1, 0, 1], &[1.0, 0.5, 0.5 + 2f64.powi(-30), 1.0], 2).unwrap();
+    assert_eq!(full(&mean), [1.0, 0.5 + 2f64.powi(-31), 0.5 + 2f64.powi(-31), 1.0]);
     let says = |p: &[usize], i: &[u32], v: &[f64], words: &str| {
         let message = sparse(p, i, v, 2).err().unwrap();
         assert!(message.contains(words), "{message}");

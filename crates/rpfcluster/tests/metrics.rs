@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use rpfcluster::Error;
-use rpfcluster::metrics::{Contingency, Scores, assign_max};
+use rpfcluster::metrics::{Contingency, Scores, assign_max, best_matching, cluster_sizes};
 use rpfcluster::random::{Purpose, Stream};
 
 fn close(a: f64, b: f64) -> bool {
@@ -66,6 +66,48 @@ fn large_label_values_are_counted_and_too_many_are_refused() {
     assert!(close(Scores::of(&t).unwrap().ari, 1.0));
     let many: Vec<u32> = (0..100_000).collect();
     assert!(matches!(Scores::new(&many, &many), Err(Error::Memory { .. })));
+}
+
+#[test]
+fn tables_hold_their_cells_and_margins_in_order() {
+    // Labels above and below the length of the lookup array, named by first appearance.
+    for far in [7, 1 << 22, u32::MAX] {
+        let table = Contingency::new(&[far, 2, far, 2, 2], &[4, far, 4, 4, far]).unwrap();
+        assert_eq!(table.cells(), [(0, 0, 2), (1, 0, 1), (1, 1, 2)]);
+        assert_eq!((table.row_sums(), table.column_sums()), (&[2, 3][..], &[3, 2][..]));
+        assert_eq!(table, Contingency::from_counts(&[2, 0, 1, 2], 2).unwrap());
+    }
+    // More cells than are counted densely.
+    let labels: Vec<u32> = (0..3000).rev().collect();
+    let table = Contingency::new(&labels, &labels).unwrap();
+    assert!(table.cells().iter().zip(0..).all(|(cell, i)| *cell == (i, i, 1)));
+}
+
+#[test]
+fn clusters_and_classes_without_rows_change_no_score() {
+    let without = Scores::of(&Contingency::from_counts(&[30, 5, 2, 20], 2).unwrap()).unwrap();
+    let with = Scores::of(&Contingency::from_counts(&[30, 0, 5, 0, 0, 0, 2, 0, 20], 3).unwrap()).unwrap();
+    assert_eq!(with, without);
+}
+
+#[test]
+fn wrong_shapes_and_tables_that_are_too_large_are_refused() {
+    let counts = Contingency::from_counts;
+    assert_eq!(counts(&[1, 2, 3], 2).unwrap_err(), Error::Shape { len: 3, n: 1, d: 2 });
+    assert_eq!(counts(&[1, 2, 3], 0).unwrap_err(), Error::Shape { len: 3, n: 0, d: 0 });
+    assert_eq!(counts(&[0, 0], 2).unwrap_err(), Error::Empty { n: 0, d: 2 });
+    assert_eq!(assign_max(&[1, 2, 3], 2, 2).unwrap_err(), Error::Shape { len: 3, n: 2, d: 2 });
+    let labels: Vec<u32> = (0..10_000).collect();
+    let error = best_matching(&Contingency::new(&labels, &labels).unwrap()).unwrap_err();
+    let Error::Memory { needed, limit, .. } = &error else { panic!("{error}") };
+    assert_eq!((*needed, *limit), (800_000_000, 512 << 20));
+    assert!(error.to_string().contains("10000 clusters and 10000 classes"), "{error}");
+}
+
+#[test]
+fn sizes_count_the_labels_below_k() {
+    assert_eq!(cluster_sizes(&[1, 0, 1, 3, 2, 1], 3), [1, 3, 1]);
+    assert_eq!(cluster_sizes(&[], 2), [0, 0]);
 }
 
 /// The best sum over all ways to match.
