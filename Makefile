@@ -73,15 +73,16 @@ ARM64_TESTS = definition same_bits degenerate kernel_pairs random_numbers fixtur
 arm64: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER = aarch64-linux-gnu-gcc
 arm64: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER = qemu-aarch64 -L /usr/aarch64-linux-gnu
 # The standard library of arm64 is rustup's, or Debian's libstd-rust-dev:arm64 where there is no rustup (sid, after
-# `dpkg --add-architecture arm64`).
+# `dpkg --add-architecture arm64`). All lines name the same packages and features, so that nothing is built twice.
+arm64: CORE = -p rpfcluster -p rpfcluster-data --no-default-features --features rpfcluster/serde
+arm64: export CARGO_TARGET_DIR = target/arm64
 arm64: ## run the core's tests on an emulated arm64 CPU and compare its bits with those of this one (Debian)
 	sh .ci/needs qemu
 	! command -v rustup >/dev/null || rustup target add $(ARM64)
-	CARGO_TARGET_DIR=target/arm64 $(CARGO) test --release --locked --quiet --target $(ARM64) -p rpfcluster --lib $(ARM64_TESTS:%=--test %)
-	CARGO_TARGET_DIR=target/arm64 $(CARGO) test --release --locked --quiet --target $(ARM64) -p rpfcluster-data --no-default-features --test labels
-	CARGO_TARGET_DIR=target/arm64 $(CARGO) test --release --locked --quiet --target $(ARM64) -p rpfcluster --test thread_count -- \
+	$(CARGO) test --release --locked --quiet --target $(ARM64) $(CORE) --lib $(ARM64_TESTS:%=--test %) --test labels
+	$(CARGO) test --release --locked --quiet --target $(ARM64) $(CORE) --test thread_count -- \
 		--ignored --nocapture --exact print_hashes | grep ' f[36]' >target/arm64/hashes.txt
-	$(CARGO) test --release --locked --quiet --workspace --test thread_count -- --ignored --nocapture --exact print_hashes | \
+	$(CARGO) test --release --locked --quiet $(CORE) --test thread_count -- --ignored --nocapture --exact print_hashes | \
 		grep ' f[36]' | diff - target/arm64/hashes.txt
 
 # With the examples, --workspace resolves the same features as the tests do, so that `make test` builds no dependency
