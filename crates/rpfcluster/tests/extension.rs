@@ -6,7 +6,7 @@ mod common;
 
 use common::{brute_counts, brute_top, normals};
 use rpfcluster::spectral::{Embedding, Method};
-use rpfcluster::{AffinityKind, AffinityParams, Fitted, LeafIds, Points, RpfCluster, Silent};
+use rpfcluster::{AffinityKind, AffinityParams, Fitted, Points, RpfCluster, Silent};
 
 const N: usize = 240;
 const D: usize = 3;
@@ -48,11 +48,10 @@ fn fit(values: &[f64], affinity: AffinityKind, method: Method) -> Fitted {
     params.fit(&Points::new(values, N, D).unwrap()).unwrap()
 }
 
-/// The leaf ids of new rows, and in how many trees each shares a leaf with each training row.
-fn shared_leaves(fitted: &Fitted, new: &Points<f64>) -> (LeafIds, Vec<Vec<usize>>) {
+/// In how many trees each new row shares a leaf with each training row.
+fn shared_leaves(fitted: &Fitted, new: &Points<f64>) -> Vec<Vec<usize>> {
     let ids = fitted.leaves().adapt(fitted.forest().route(new).unwrap());
-    let counts = brute_counts(&ids, fitted.leaves().leaf_ids());
-    (ids, counts)
+    brute_counts(&ids, fitted.leaves().leaf_ids())
 }
 
 /// The similarity of a new row to every training row, and the part of it that pairs without an edge have too.
@@ -78,7 +77,7 @@ fn weights(fitted: &Fitted, counts: &[usize]) -> (Vec<f64>, f64) {
             };
             (group_of.iter().map(weight).collect(), 0.0)
         }
-        ref other => panic!("no definition of {other:?}"),
+        ref other => unreachable!("no definition of {other:?}"),
     }
 }
 
@@ -125,7 +124,7 @@ fn embedding_and_label_of_new_rows_follow_the_nystrom_formula() {
     for affinity in [AffinityKind::Linear, AffinityKind::Paper, AffinityKind::TopK] {
         let fitted = fit(&values, affinity, Method::Kway);
         let (labels, embedded) = (fitted.predict(&new).unwrap(), fitted.transform(&new).unwrap());
-        let (_, counts) = shared_leaves(&fitted, &new);
+        let counts = shared_leaves(&fitted, &new);
         let centers = centers(&fitted);
         for (i, (counts, found)) in counts.iter().zip(embedded.chunks_exact(K)).enumerate() {
             if let Some(row) = equal_row(&fitted, counts) {
@@ -157,7 +156,7 @@ fn communities_of_new_rows_have_the_largest_weight_among_their_neighbours() {
     for affinity in [AffinityKind::Paper, AffinityKind::TopK] {
         let fitted = fit(&values, affinity, Method::Leiden);
         let labels = fitted.predict(&new).unwrap();
-        for (i, counts) in shared_leaves(&fitted, &new).1.iter().enumerate() {
+        for (i, counts) in shared_leaves(&fitted, &new).iter().enumerate() {
             if let Some(row) = equal_row(&fitted, counts) {
                 assert_eq!(labels[i], fitted.labels()[row], "row {i}");
                 continue;
@@ -182,7 +181,7 @@ fn confidence_of_new_rows_is_the_share_of_co_leaf_rows_in_their_cluster() {
     let (labels, confidence) = fitted.predict_with_confidence(&new).unwrap();
     assert_eq!(labels, fitted.predict(&new).unwrap());
     let chance = 1.0 / K as f64;
-    for (i, counts) in shared_leaves(&fitted, &new).1.iter().enumerate() {
+    for (i, counts) in shared_leaves(&fitted, &new).iter().enumerate() {
         let own =
             counts.iter().zip(fitted.labels()).filter(|(_, label)| **label == labels[i]).map(|(c, _)| c);
         let share = own.sum::<usize>() as f64 / counts.iter().sum::<usize>() as f64;
