@@ -74,7 +74,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, ClusterParams): 
         The minimum number of samples required to split a node. With ``tune=False``, "auto" is 24 for
         affinity="top-k", but at most half of the samples, and 30 for the others, but at most a quarter of them; at
         least 6. For affinity="linear" it is at least the square root of the number of samples.
-    split, direction, n_candidates
+    split, direction, n_candidates, max_samples
         See `RPForest`.
     n_components : int, "auto" or None, default="auto"
         Number of leading principal components on which the forest is grown. "auto" takes the 50 leading components of
@@ -200,6 +200,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, ClusterParams): 
         split: Literal["uniform", "median"] = "uniform",
         direction: Literal["gaussian", "sparse"] = "gaussian",
         n_candidates: int = 1,
+        max_samples: int | None = None,
         n_components: int | Literal["auto"] | None = "auto",
         metric: Literal["auto", "euclidean", "cosine"] = "auto",
         duplicates: Literal["weigh", "keep"] = "weigh",
@@ -229,6 +230,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, ClusterParams): 
         self.split = split
         self.direction = direction
         self.n_candidates = n_candidates
+        self.max_samples = max_samples
         self.n_components = n_components
         self.metric = metric
         self.duplicates = duplicates
@@ -293,9 +295,9 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, ClusterParams): 
         ----------
         **params
             The parameters to change; all others keep their values. The parameters of the forest (``n_estimators``,
-            ``split``, ``direction``, ``n_candidates``, ``n_components``, ``metric``, ``duplicates``,
-            ``categorical_features``, ``missing``, ``random_state``) cannot change, ``min_samples_split`` cannot be
-            below its value in the forest, and ``n_clusters`` must be a number.
+            ``split``, ``direction``, ``n_candidates``, ``max_samples``, ``n_components``, ``metric``,
+            ``duplicates``, ``categorical_features``, ``missing``, ``random_state``) cannot change,
+            ``min_samples_split`` cannot be below its value in the forest, and ``n_clusters`` must be a number.
 
         Returns
         -------
@@ -316,8 +318,8 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, ClusterParams): 
         if "_cluster" not in vars(self):
             raise ValueError("recut requires a forest, but affinity='precomputed' grows none")
         fixed_names = (
-            "n_estimators split direction n_candidates n_components metric duplicates categorical_features missing "
-            "random_state"
+            "n_estimators split direction n_candidates max_samples n_components metric duplicates "
+            "categorical_features missing random_state"
         )
         if fixed := sorted(set(fixed_names.split()) & set(params)):
             raise ValueError(f"recut keeps the forest, so {fixed[0]} cannot change; fit a new model")

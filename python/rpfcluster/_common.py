@@ -128,6 +128,12 @@ def check_int(value: Any, name: str, least: int) -> int:
     return int(check_scalar(value, name, numbers.Integral, min_val=least))
 
 
+def check_max_samples(estimator: Any) -> int | None:
+    """Return the number of samples that trees grow on; None is all, also for estimators without the parameter."""
+    given = getattr(estimator, "max_samples", None)
+    return None if given is None else check_int(given, "max_samples", 2)
+
+
 def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
     """Return a string parameter that must be one of ``choices``."""
     if not isinstance(value, str) or value not in choices:
@@ -164,6 +170,7 @@ def forest_params(estimator: Any, seed: int) -> str:
             "split": check_choice(estimator.split, "split", ("uniform", "median")),
             "direction": check_choice(estimator.direction, "direction", ("gaussian", "sparse")),
             "candidates": check_int(estimator.n_candidates, "n_candidates", 1),
+            "max_samples": check_max_samples(estimator),
             "seed": seed,
         }
     )

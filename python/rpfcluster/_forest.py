@@ -87,6 +87,9 @@ class RPForest(ForestBase):  # type: ignore[misc, unused-ignore]
         "sparse" leaves about sqrt(n_features) of them non-zero, which is faster on wide data.
     n_candidates : int, default=1
         Number of directions drawn for each node. The one with the widest range of projections is used.
+    max_samples : int or None, default=None
+        Number of samples that the trees are grown on: those with the smallest hash of the seed and the place of the
+        sample. All samples are sent down the trees and count for ``min_samples_split``. None grows the trees on all.
     sparse_output : bool, default=True
         Whether `transform` returns a CSR matrix or a dense array.
     categorical_features : "auto", list of str or int, bool mask or None, default=None
@@ -146,6 +149,7 @@ class RPForest(ForestBase):  # type: ignore[misc, unused-ignore]
         split: str = "uniform",
         direction: str = "gaussian",
         n_candidates: int = 1,
+        max_samples: int | None = None,
         sparse_output: bool = True,
         categorical_features: Any = None,
         missing: str = "error",
@@ -158,6 +162,7 @@ class RPForest(ForestBase):  # type: ignore[misc, unused-ignore]
         self.split = split
         self.direction = direction
         self.n_candidates = n_candidates
+        self.max_samples = max_samples
         self.sparse_output = sparse_output
         self.categorical_features = categorical_features
         self.missing = missing

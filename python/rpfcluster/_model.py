@@ -123,6 +123,7 @@ def load(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> RPFClust
         "split": params["split"],
         "direction": params["direction"],
         "n_candidates": params["candidates"],
+        "max_samples": params.get("max_samples"),
         "random_state": params["seed"],
         "n_jobs": n_jobs,
     }

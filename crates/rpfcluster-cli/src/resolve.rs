@@ -29,6 +29,7 @@ pub fn forest(args: &ForestArgs) -> Result<ForestParams> {
         split: args.split.map_or(default.split, Into::into),
         direction: args.direction.map_or(default.direction, Into::into),
         candidates: args.candidates.unwrap_or(default.candidates),
+        max_samples: args.max_samples,
         seed: args.seed.unwrap_or(default.seed),
     };
     params.validate()?;
@@ -101,6 +102,7 @@ pub fn pipeline(forest: &ForestArgs, spectral: &SpectralArgs, clusters: &Cluster
         split: forest.split.map_or(default.split, Into::into),
         direction: forest.direction.map_or(default.direction, Into::into),
         candidates: forest.candidates.unwrap_or(default.candidates),
+        max_samples: forest.max_samples,
         affinity: spectral.affinity.map_or_else(|| implied(spectral), Into::into),
         beta1: spectral.beta1.and_then(|b| b.value()),
         beta2: spectral.beta2.and_then(|b| b.value()),

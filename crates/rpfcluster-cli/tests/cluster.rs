@@ -59,10 +59,10 @@ fn json_has_the_keys_scripts_rely_on() {
     let without = dir.rpf("cluster iris.csv -k 3 --drop species --json").done().json();
     assert!(without.get("scores").is_none());
     let line = "cluster iris.csv -k 2 --label 5 --affinity paper --beta1 0.2 --beta2 0.5 --diagonal drop \
-                --method ncut --trees 50 --min-node 20 --json";
+                --method ncut --trees 50 --min-node 20 --max-samples 60 --json";
     let params = dir.rpf(line).done().json()["params"].clone();
     let expected = serde_json::json!({
-        "trees": 50, "min_node": 20, "split": "uniform", "direction": "gaussian", "candidates": 1,
+        "trees": 50, "min_node": 20, "split": "uniform", "direction": "gaussian", "candidates": 1, "max_samples": 60,
         "components": null, "metric": "euclidean", "duplicates": "weigh", "affinity": "paper", "beta1": 0.2, "beta2": 0.5, "diagonal": "drop", "top": null, "power": null,
         "method": "ncut", "quality": null, "resolution": null, "solver": "dense", "landmarks": null,
     });

@@ -99,6 +99,7 @@ fn every_forest_option_changes_the_kernel() {
         "--split median",
         "--direction sparse",
         "--candidates 2",
+        "--max-samples 40",
         "--seed 1",
         "--standardize all",
         "--standardize petal_width,2",
@@ -108,6 +109,7 @@ fn every_forest_option_changes_the_kernel() {
     for option in options {
         assert_ne!(matrix(option), plain, "{option}");
     }
+    assert_eq!(matrix("--max-samples 150"), plain);
     assert_eq!(matrix("--trees 200 --min-node 30 --seed 0 --missing error --standardize none"), plain);
 }
 

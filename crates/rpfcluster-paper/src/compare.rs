@@ -257,6 +257,7 @@ impl Comparison {
             split: self.rpf.split,
             direction: self.rpf.direction,
             candidates: self.rpf.candidates,
+            max_samples: self.rpf.max_samples,
             seed: self.seed,
         };
         let forest = Forest::grow(points.observed(observer), &params)?;

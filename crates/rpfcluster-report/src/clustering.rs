@@ -156,6 +156,7 @@ impl Clustering {
                 params.push(("split", json!(p.split)));
                 params.push(("direction", json!(p.direction)));
                 params.push(("candidates", p.candidates.into()));
+                params.push(("max_samples", p.max_samples.into()));
                 params.push(("components", fitted.components().map(|found| found.variances.len()).into()));
                 params.push(("metric", json!(p.metric)));
                 params.push(("duplicates", json!(p.duplicates)));

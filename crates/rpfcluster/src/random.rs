@@ -12,6 +12,8 @@
 //! [`sample_rows`] draws rows without replacement by bottom-k sampling (Cohen and Kaplan, PODC 2007): the rows with the
 //! smallest hashes.
 
+use rayon::prelude::*;
+
 use crate::simd::dispatch;
 
 /// The purpose of a stream. Streams of different purposes are independent.
@@ -209,12 +211,36 @@ fn unit_vector(fraction: u64) -> (f64, f64) {
     (f64::from_bits(x.to_bits() ^ x_sign), f64::from_bits(y.to_bits() ^ high))
 }
 
+/// The hash of a row by its number in the table, which decides whether a sample holds it. Rows of one seed have different
+/// hashes: every step is a bijection.
+#[derive(Debug, Clone, Copy)]
+pub struct RowHash {
+    key: u64,
+}
+
+impl RowHash {
+    /// The hashes of this seed.
+    pub fn new(seed: u64) -> Self {
+        RowHash { key: Stream::new(seed, Purpose::Sample, 0, 0).bits() }
+    }
+
+    /// The hash of row number `row`.
+    #[inline]
+    pub fn of(self, row: u64) -> u64 {
+        mix(self.key ^ mix(row.wrapping_add(GOLDEN)))
+    }
+}
+
 /// A sample of `m` of `n` rows without replacement, ascending: the rows with the smallest hashes of (seed, row). A
 /// row's hash depends on nothing else, so smaller samples are subsets of larger ones. O(n) time and memory.
 pub fn sample_rows(seed: u64, n: usize, m: usize) -> Vec<u32> {
-    let key = Stream::new(seed, Purpose::Sample, 0, 0).bits();
-    let mut hashed: Vec<(u64, u32)> =
-        (0..n as u32).map(|i| (mix(key ^ mix(u64::from(i).wrapping_add(GOLDEN))), i)).collect();
+    sample_places(seed, 0..n as u32, m)
+}
+
+/// As [`sample_rows`], of rows with these numbers in the table: the places of the sample in `rows`, ascending.
+pub fn sample_places(seed: u64, rows: impl ExactSizeIterator<Item = u32>, m: usize) -> Vec<u32> {
+    let (hash, n) = (RowHash::new(seed), rows.len());
+    let mut hashed: Vec<(u64, u32)> = rows.map(|row| hash.of(u64::from(row))).zip(0..).collect();
     if m < n {
         hashed.select_nth_unstable(m);
         hashed.truncate(m);
@@ -222,6 +248,27 @@ pub fn sample_rows(seed: u64, n: usize, m: usize) -> Vec<u32> {
     let mut rows: Vec<u32> = hashed.into_iter().map(|(_, i)| i).collect();
     rows.sort_unstable();
     rows
+}
+
+/// The largest hash of a sample of `m` of `n` rows: the rows of [`sample_rows`] are those whose hash is not above it, so
+/// that each part of a table finds its own. O(n) time, memory for the sample alone.
+pub fn sample_limit(seed: u64, n: u64, m: u64) -> u64 {
+    if m == 0 || m >= n {
+        return if m == 0 { 0 } else { u64::MAX };
+    }
+    let hash = RowHash::new(seed);
+    // Eight standard deviations above the expected limit; a second round is as good as never needed.
+    let mut share = m as f64 / n as f64 * (1.0 + 8.0 / (m as f64).sqrt());
+    loop {
+        // The conversion saturates.
+        let bound = (share * 18_446_744_073_709_551_616.0) as u64;
+        let mut below: Vec<u64> =
+            (0..n).into_par_iter().map(|row| hash.of(row)).filter(|hash| *hash <= bound).collect();
+        if below.len() as u64 >= m {
+            return *below.select_nth_unstable(m as usize - 1).1;
+        }
+        share *= 2.0;
+    }
 }
 
 /// Two random halves of the rows, each ascending.

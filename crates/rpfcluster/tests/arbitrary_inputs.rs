@@ -19,13 +19,15 @@ fn number() -> impl Strategy<Value = f64> {
 }
 
 fn parameters() -> impl Strategy<Value = ForestParams> {
-    (0usize..8, 0usize..14, any::<bool>(), any::<bool>(), 0usize..6, any::<u64>()).prop_map(
-        |(trees, min_node, median, sparse, candidates, seed)| ForestParams {
+    let max_samples = proptest::option::of(0usize..40);
+    (0usize..8, 0usize..14, any::<bool>(), any::<bool>(), 0usize..6, max_samples, any::<u64>()).prop_map(
+        |(trees, min_node, median, sparse, candidates, max_samples, seed)| ForestParams {
             trees,
             min_node,
             split: if median { Split::Median } else { Split::Uniform },
             direction: if sparse { Direction::Sparse } else { Direction::Gaussian },
             candidates,
+            max_samples,
             seed,
         },
     )

@@ -4,26 +4,10 @@
 
 mod common;
 
-use common::{grow, integers, kinds, normals, to_f32};
+use common::{grow, integers, kinds, leaf_lists, normals, to_f32};
 use proptest::prelude::*;
 use rpfcluster::thread_pool::in_pool;
-use rpfcluster::{Direction, Forest, ForestParams, LeafMatrix, Points, Silent, Split};
-
-/// The sorted members of every leaf of every tree.
-fn leaf_lists(leaves: &LeafMatrix) -> Vec<Vec<Vec<u32>>> {
-    (0..leaves.trees())
-        .map(|t| {
-            let count = leaves.first_column(t + 1) - leaves.first_column(t);
-            (0..count)
-                .map(|leaf| {
-                    let mut members = leaves.members(t, leaf as u32).to_vec();
-                    members.sort_unstable();
-                    members
-                })
-                .collect()
-        })
-        .collect()
-}
+use rpfcluster::{Direction, Forest, ForestParams, Points, Silent, Split};
 
 #[test]
 fn forest_and_kernel_do_not_depend_on_thread_count() {

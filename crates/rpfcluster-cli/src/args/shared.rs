@@ -113,6 +113,11 @@ pub struct ForestArgs {
     #[arg(long, value_name = "M", value_parser = count)]
     pub candidates: Option<usize>,
 
+    /// Grow the trees on M rows, drawn by the seed and the number of the row, and route all rows down them
+    /// [default: all rows]
+    #[arg(long, value_name = "M", value_parser = count)]
+    pub max_samples: Option<usize>,
+
     /// Random seed; the same seed gives the same result on any number of threads [default: 0]
     #[arg(long, value_name = "N", value_parser = seed)]
     pub seed: Option<u64>,
@@ -169,8 +174,8 @@ pub struct SpectralArgs {
 
     /// DATA is a similarity matrix, symmetric and non-negative: .csv, .npy, .npz (SciPy) or .mtx
     #[arg(long, conflicts_with_all = ["label", "drop", "categorical", "columns", "standardize", "missing", "trees", "min_node",
-        "split", "direction", "candidates", "affinity", "beta1", "beta2", "top", "power", "diagonal", "components", "metric",
-        "duplicates"])]
+        "split", "direction", "candidates", "max_samples", "affinity", "beta1", "beta2", "top", "power", "diagonal",
+        "components", "metric", "duplicates"])]
     pub precomputed: bool,
 }
 

@@ -97,7 +97,7 @@ pub struct NeighborsArgs {
 
     /// Search the rows that this model was fitted on instead of the rows of DATA
     #[arg(long, value_name = "MODEL", conflicts_with_all = ["exact", "standardize", "missing", "trees", "min_node",
-        "split", "direction", "candidates", "seed"])]
+        "split", "direction", "candidates", "max_samples", "seed"])]
     pub against: Option<PathBuf>,
 
     /// Print the result as one JSON object; the neighbours are written to --output

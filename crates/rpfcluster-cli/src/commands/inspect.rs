@@ -97,6 +97,8 @@ fn print_text(args: &InspectArgs, model: &Model, shape: &ForestStatistics) -> Re
         ),
         None => format!("{} columns", forest.d()),
     };
+    let sample = params.max_samples.filter(|most| *most < forest.n());
+    let rows = sample.map_or(rows.clone(), |most| format!("{most} of {rows}"));
     let mut lines = vec![
         ("file", format!("{}, {}", args.model.display(), byte_size(model.size as u64))),
         ("format", format!("version {}", model_file::VERSION)),

@@ -109,6 +109,7 @@ fn refit(
         split: forest.split,
         direction: forest.direction,
         candidates: forest.candidates,
+        max_samples: forest.max_samples,
         affinity: Some(AffinityKind::Paper),
         beta1: Some(picked.beta1),
         beta2: Some(picked.beta2),

@@ -53,6 +53,19 @@ impl NodeMoments {
         out.variances.extend(values(2 * d * at + d));
     }
 
+    /// The moments of the nodes that `place` keeps, under the numbers that it gives them.
+    pub fn of_nodes(&self, place: impl Fn(u32) -> Option<u32>) -> Self {
+        let (mut nodes, mut places) = (Vec::new(), Vec::new());
+        let width = (self.values.len() / self.nodes.len().max(1)) as u32;
+        for (at, node) in (0..).zip(&self.nodes) {
+            if let Some(place) = place(*node) {
+                nodes.push(place);
+                places.extend(at * width..(at + 1) * width);
+            }
+        }
+        NodeMoments { nodes, values: self.values.at(&places) }
+    }
+
     /// Whether the arrays of a model file fit a tree with `inner` nodes. The root has some, if it is an inner node.
     pub fn fits(&self, inner: usize, d: usize, precision: Precision) -> bool {
         self.nodes.len().checked_mul(2 * d) == Some(self.values.len())

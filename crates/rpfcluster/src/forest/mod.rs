@@ -6,7 +6,7 @@
 //! costs one projection per row, level and tree; a tree takes 4 bytes per row and 12 to 16 per leaf.
 //!
 //! `params` holds the parameters, `split` draws directions and cuts, `grow` grows a tree, `tree_batch` the upper levels
-//! of several, `tree` stores a tree, `route` sends rows down a tree, `leaf_ids` holds the result, `codec` writes model
+//! of several, `sampled` grows trees on a sample, `tree` stores a tree, `route` sends rows down a tree, `leaf_ids` holds the result, `codec` writes model
 //! files. `projection` computes exact projections, `quantized` 16-bit approximations that decide most comparisons.
 
 #[cfg(feature = "serde")]
@@ -18,6 +18,7 @@ mod params;
 mod projection;
 mod quantized;
 mod route;
+mod sampled;
 mod split;
 mod tree;
 mod tree_batch;
@@ -30,7 +31,7 @@ pub(crate) use gaps::SHARE as GAP_SHARE;
 pub use leaf_ids::LeafIds;
 pub use params::{Direction, ForestParams, Split};
 pub(crate) use quantized::grid::MAX_COLUMNS as QUANTIZED_COLUMNS;
-pub(crate) use tree::Tree;
+pub(crate) use tree::{Tree, leaf_lists};
 
 use crate::error::{Error, Result, damaged};
 use crate::observe::{Observed, Observer, Stage, StageGuard, check};
@@ -64,24 +65,55 @@ impl Forest {
     /// Grows a forest in the current thread pool.
     pub fn grow<'a, R: Real>(points: impl Into<Observed<'a, R>>, params: &ForestParams) -> Result<Self> {
         let Observed { points, observer } = points.into();
-        Self::grow_any(R::any(points), params, observer)
+        Self::grow_any(R::any(points), params, None, observer)
     }
 
-    fn grow_any(points: AnyPoints<'_>, params: &ForestParams, observer: &dyn Observer) -> Result<Self> {
+    /// [`Forest::grow`] on some rows of a table, whose numbers there decide which of them `max_samples` takes.
+    pub(crate) fn grow_numbered<R: Real>(
+        points: &Points<R>,
+        params: &ForestParams,
+        numbers: Option<&[u32]>,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        Self::grow_any(R::any(*points), params, numbers, observer)
+    }
+
+    fn grow_any(
+        points: AnyPoints<'_>,
+        params: &ForestParams,
+        numbers: Option<&[u32]>,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        params.validate()?;
         match points {
-            AnyPoints::F32(points) => Self::grow_points(&points, params, observer),
-            AnyPoints::F64(points) => Self::grow_points(&points, params, observer),
+            AnyPoints::F32(points) => Self::grow_points(&points, params, numbers, observer),
+            AnyPoints::F64(points) => Self::grow_points(&points, params, numbers, observer),
         }
     }
 
     fn grow_points<R: Real>(
         points: &Points<R>,
         params: &ForestParams,
+        numbers: Option<&[u32]>,
         observer: &dyn Observer,
     ) -> Result<Self> {
-        params.validate()?;
-        let (n, d) = (points.n(), points.d());
         let exponent = split::scale_exponent(points.largest());
+        match params.max_samples {
+            Some(most) if most < points.n() => {
+                Self::grow_sampled(points, params, most, numbers, exponent, observer)
+            }
+            _ => Self::grow_all(points, params, exponent, observer),
+        }
+    }
+
+    /// Grows the trees on all of these rows.
+    fn grow_all<R: Real>(
+        points: &Points<R>,
+        params: &ForestParams,
+        exponent: i32,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        let (n, d) = (points.n(), points.d());
         let mut job = grow::Job {
             rows: RowStorage::new(points),
             quantized: None,

@@ -39,7 +39,8 @@ pub enum Direction {
 pub struct ForestParams {
     /// T, the number of trees. The paper uses 200, 400 and 600.
     pub trees: usize,
-    /// n_s: a node with fewer rows is a leaf. The paper uses 30 (12 and 200 on two data sets).
+    /// n_s: a node with fewer rows is a leaf. The paper uses 30 (12 and 200 on two data sets). All rows count, also where
+    /// the trees are grown on `max_samples` of them.
     pub min_node: usize,
     /// The rule that cuts a node.
     pub split: Split,
@@ -47,6 +48,10 @@ pub struct ForestParams {
     pub direction: Direction,
     /// Directions drawn per node; the one with the widest projections is used. 1 in the paper.
     pub candidates: usize,
+    /// Trees are grown on this many rows, those with the smallest hash of the seed and the number of the row; all rows
+    /// are routed down them. `None` grows them on all rows, as the paper does.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub max_samples: Option<usize>,
     /// Seed of all random numbers.
     pub seed: u64,
 }
@@ -59,6 +64,7 @@ impl Default for ForestParams {
             split: Split::Uniform,
             direction: Direction::Gaussian,
             candidates: 1,
+            max_samples: None,
             seed: 0,
         }
     }
@@ -74,7 +80,8 @@ impl ForestParams {
     pub fn validate(&self) -> Result<()> {
         within("trees", self.trees, 1, Self::MAX_TREES)?;
         within("min_node", self.min_node, 2, u32::MAX as usize)?;
-        within("candidates", self.candidates, 1, Self::MAX_CANDIDATES)
+        within("candidates", self.candidates, 1, Self::MAX_CANDIDATES)?;
+        within("max_samples", self.max_samples.unwrap_or(2), 2, u32::MAX as usize)
     }
 }
 

@@ -50,6 +50,18 @@ impl NodeValues {
         }
     }
 
+    /// The values at these places.
+    pub fn at(&self, places: &[u32]) -> Self {
+        match self {
+            NodeValues::F32(values) => {
+                NodeValues::F32(places.iter().map(|at| values[*at as usize]).collect())
+            }
+            NodeValues::F64(values) => {
+                NodeValues::F64(places.iter().map(|at| values[*at as usize]).collect())
+            }
+        }
+    }
+
     /// The values of a range.
     #[cfg(feature = "serde")]
     pub fn part(&self, range: std::ops::Range<usize>) -> Self {
@@ -166,6 +178,44 @@ impl Tree {
         (starts, merged_into)
     }
 
+    /// This tree over other rows, given by their leaf ids, without the nodes of fewer than `min_node` of these rows. Every
+    /// leaf must have a row.
+    pub fn over_rows(&self, ids: &[u32], min_node: usize) -> Tree {
+        let mut starts = vec![0u32; self.leaves() + 1];
+        ids.iter().for_each(|leaf| starts[*leaf as usize + 1] += 1);
+        (0..self.leaves()).for_each(|leaf| starts[leaf + 1] += starts[leaf]);
+        let size = |at: Cursor| starts[at.leaf_end() as usize] - starts[at.leaf as usize];
+        let (mut right, mut kept, mut merged_into) = (Vec::new(), Vec::new(), vec![0; self.leaves()]);
+        let mut count = 0;
+        // With the inner node whose right child this is.
+        let mut stack = vec![(self.root(), None::<usize>)];
+        while let Some((at, right_of)) = stack.pop() {
+            if let Some(parent) = right_of {
+                right[parent] = right.len() as u32;
+            }
+            if at.is_leaf() || (size(at) as usize) < min_node {
+                merged_into[at.leaf as usize..at.leaf_end() as usize].fill(count);
+                count += 1;
+            } else {
+                stack.push((self.right(at), Some(right.len())));
+                stack.push((self.left(at), None));
+                right.push(0);
+                kept.push(at.node);
+            }
+        }
+        let ids: Vec<u32> = ids.iter().map(|leaf| merged_into[*leaf as usize]).collect();
+        let (starts, members) = leaf_lists(&ids, count as usize);
+        let place = |node: u32| kept.binary_search(&node).ok().map(|at| at as u32);
+        Tree {
+            right,
+            cuts: self.cuts.at(&kept),
+            draws: self.draws.iter().filter_map(|&(node, draw)| Some((place(node)?, draw))).collect(),
+            moments: self.moments.as_ref().map(|moments| moments.of_nodes(place)),
+            starts: Arc::from(starts),
+            members: Arc::from(members),
+        }
+    }
+
     /// The sum over rows of the depth of their leaf: the number of projections of growing.
     pub fn total_depth(&self) -> u64 {
         let mut total = 0;
@@ -244,4 +294,22 @@ impl Tree {
         }
         Ok(())
     }
+}
+
+/// The leaf lists of rows with these leaf ids, by counting sort: the start of each of `count` leaves, and the rows.
+pub(crate) fn leaf_lists(ids: &[u32], count: usize) -> (Vec<u32>, Vec<u32>) {
+    let mut starts = vec![0u32; count + 1];
+    for &leaf in ids {
+        starts[leaf as usize + 1] += 1;
+    }
+    for leaf in 0..count {
+        starts[leaf + 1] += starts[leaf];
+    }
+    let mut next = starts.clone();
+    let mut members = vec![0u32; ids.len()];
+    for (row, &leaf) in (0..).zip(ids) {
+        members[next[leaf as usize] as usize] = row;
+        next[leaf as usize] += 1;
+    }
+    (starts, members)
 }

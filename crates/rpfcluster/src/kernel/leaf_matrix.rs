@@ -11,8 +11,7 @@ use std::sync::{Arc, OnceLock};
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
-use crate::forest::Forest;
-use crate::forest::LeafIds;
+use crate::forest::{Forest, LeafIds, leaf_lists};
 use crate::observe::{Observer, check};
 use crate::simd::prefetch;
 
@@ -273,22 +272,4 @@ impl LeafMatrix {
         let ids = self.leaf_ids();
         ids.shared(i, ids, j) as f64 / self.trees() as f64
     }
-}
-
-/// The leaf lists of rows with these leaf ids, by counting sort: the start of each of `count` leaves, and the rows.
-fn leaf_lists(ids: &[u32], count: usize) -> (Vec<u32>, Vec<u32>) {
-    let mut starts = vec![0u32; count + 1];
-    for &leaf in ids {
-        starts[leaf as usize + 1] += 1;
-    }
-    for leaf in 0..count {
-        starts[leaf + 1] += starts[leaf];
-    }
-    let mut next = starts.clone();
-    let mut members = vec![0u32; ids.len()];
-    for (row, &leaf) in (0..).zip(ids) {
-        members[next[leaf as usize] as usize] = row;
-        next[leaf as usize] += 1;
-    }
-    (starts, members)
 }

@@ -50,6 +50,10 @@ pub struct RpfCluster {
     pub direction: Direction,
     /// Random directions drawn at each node; the one with the largest spread is used.
     pub candidates: usize,
+    /// Trees are grown on this many rows, those with the smallest hash of the seed and the number of the row; all rows
+    /// are routed down them. `None` grows them on all rows.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub max_samples: Option<usize>,
     /// Whether the forest is grown on the columns or on their leading principal components.
     pub components: Components,
     /// Whether rows are compared by distance or by angle.
@@ -103,6 +107,7 @@ impl Default for RpfCluster {
             split: forest.split,
             direction: forest.direction,
             candidates: forest.candidates,
+            max_samples: forest.max_samples,
             components: Components::Auto,
             metric: Metric::Auto,
             affinity: None,
@@ -226,6 +231,7 @@ impl RpfCluster {
             split: self.split,
             direction: self.direction,
             candidates: self.candidates,
+            max_samples: self.max_samples,
             seed: self.seed,
         }
     }

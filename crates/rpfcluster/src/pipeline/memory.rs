@@ -75,7 +75,11 @@ impl RpfCluster {
         let forest = n * t * 4 + leaves * t * (8 + width);
         // Large tables are projected for eight trees at a time, and quantized.
         let quantized = if d <= QUANTIZED_COLUMNS as u64 { n * (d + 2).next_multiple_of(16) * 2 } else { 0 };
-        let growing = n * (4 + 8 * width) * threads as u64 + quantized;
+        // Trees of a sample are grown to single rows first, on a copy of the rows.
+        let sample = self.max_samples.map_or(0, |most| most as u64);
+        let sample = if sample < n { sample } else { 0 };
+        let sampled = sample * (t * (12 + width) + d.next_power_of_two() * 2 * width);
+        let growing = n * (4 + 8 * width) * threads as u64 + quantized + sampled;
         // Leaf ids, the basis of the block solver with three blocks, degrees and their roots; then the larger of the
         // leaf sums of a product over eight trees and the vectors returned. A neighbour graph may be over-segmented.
         let k = match self.fixed_affinity() {

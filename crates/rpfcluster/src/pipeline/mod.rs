@@ -157,7 +157,9 @@ impl RpfCluster {
             None => params.fixed_setting(points.n()),
         };
         let clock = Instant::now();
-        let forest = Forest::grow(points.observed(observer), &params.forest_params(setting.min_node))?;
+        let numbers = distinct.as_ref().map(|rows| &rows.first[..]);
+        let forest =
+            Forest::grow_numbered(points, &params.forest_params(setting.min_node), numbers, observer)?;
         seconds.grow = clock.elapsed().as_secs_f64();
         let mut fitted =
             fit_forest(params, setting, Arc::new(forest), distinct, evidence, seconds, observer)?;

@@ -14,7 +14,7 @@ impl Fitted {
     /// Clusters the same rows with other parameters on the same forest. Affinity, its numbers and `min_node` keep the values
     /// of this fit where they are `None`. The labels equal those of a new fit with the same setting.
     ///
-    /// The parameters of the forest (trees, split, direction, candidates, components, metric, seed, duplicates) are ignored, and
+    /// The parameters of the forest (trees, split, direction, candidates, max_samples, components, metric, seed, duplicates) are ignored, and
     /// `min_node` must not be below the value the forest was grown with.
     ///
     /// ```
@@ -41,6 +41,7 @@ impl Fitted {
             split: grown.split,
             direction: grown.direction,
             candidates: grown.candidates,
+            max_samples: grown.max_samples,
             seed: grown.seed,
             duplicates: self.params.duplicates,
             components: self.params.components,

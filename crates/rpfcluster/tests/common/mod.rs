@@ -2,7 +2,7 @@
 #![allow(dead_code, clippy::unwrap_used)]
 
 use rpfcluster::random::{Purpose, Stream};
-use rpfcluster::{Direction, Forest, ForestParams, LeafIds, Points, Real, Split};
+use rpfcluster::{Direction, Forest, ForestParams, LeafIds, LeafMatrix, Points, Real, Split};
 
 /// n x d standard normal values, row after row.
 pub fn normals(n: usize, d: usize, seed: u64) -> Vec<f64> {
@@ -68,7 +68,15 @@ pub fn kinds(trees: usize, min_node: usize, seed: u64) -> Vec<ForestParams> {
     for split in [Split::Uniform, Split::Median] {
         for direction in [Direction::Gaussian, Direction::Sparse] {
             for candidates in [1, 3] {
-                all.push(ForestParams { trees, min_node, split, direction, candidates, seed });
+                all.push(ForestParams {
+                    trees,
+                    min_node,
+                    split,
+                    direction,
+                    candidates,
+                    max_samples: None,
+                    seed,
+                });
             }
         }
     }
@@ -97,4 +105,20 @@ pub fn brute_top(counts: &[usize], without: Option<usize>, k: usize) -> Vec<(u32
     all.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
     all.truncate(k);
     all
+}
+
+/// The sorted members of every leaf of every tree.
+pub fn leaf_lists(leaves: &LeafMatrix) -> Vec<Vec<Vec<u32>>> {
+    (0..leaves.trees())
+        .map(|t| {
+            let count = leaves.first_column(t + 1) - leaves.first_column(t);
+            (0..count)
+                .map(|leaf| {
+                    let mut members = leaves.members(t, leaf as u32).to_vec();
+                    members.sort_unstable();
+                    members
+                })
+                .collect()
+        })
+        .collect()
 }
