@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ._rpfcluster import __version__
 
 if TYPE_CHECKING:
-    from . import datasets, metrics, plot, scanpy
+    from . import dask, datasets, metrics, plot, scanpy
     from ._cluster import RPFCluster
     from ._embedding import RPFEmbedding
     from ._forest import RPForest
@@ -31,6 +31,7 @@ __all__ = [
     "RPForestKernel",
     "SweepResult",
     "__version__",
+    "dask",
     "datasets",
     "load",
     "metrics",
@@ -53,7 +54,7 @@ _MODULE_OF = {
     "save": "_model",
     "sweep": "_sweep",
 }
-_MODULES = ("datasets", "metrics", "plot", "scanpy")
+_MODULES = ("dask", "datasets", "metrics", "plot", "scanpy")
 
 
 def __getattr__(name: str) -> Any:

@@ -269,6 +269,14 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, ClusterParams): 
             looks like an identifier, samples lie far outside all others (rows counted from 0), or a cluster has very
             few samples.
         """
+        self._fit(X)
+        if "_cluster" in vars(self):
+            for sentence in self._cluster.hints(column_names(self)):
+                warn_caller(sentence)
+        return self
+
+    def _fit(self, X: Any) -> RPFCluster:
+        """Fit without warnings."""
         k, more = self._clustering_params()
         if self.affinity == "precomputed":
             if more["max_k"] is not None:
@@ -280,10 +288,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, ClusterParams): 
             raise ValueError(f"n_components is {count}, but must be at most n_features={n_features}")
         self._fit_cluster(X, k, **more)
         self.__dict__.pop("_used", None)
-        self._set_fitted(self._cluster, X.dtype)
-        for sentence in self._cluster.hints(column_names(self)):
-            warn_caller(sentence)
-        return self
+        return self._set_fitted(self._cluster, X.dtype)
 
     def recut(self, **params: Any) -> RPFCluster:
         """Cluster the training samples again with other parameters and the same forest.
@@ -417,16 +422,40 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, ClusterParams): 
             outside the training samples: their distance from the box that holds these is more than half of its
             diagonal.
         """
-        cluster = self._require_forest()
-        X = check_data(self, X, reset=False)
-        labels = cluster.predict(as_native(X, self), make_progress(self.verbose))
-        if far := cluster.far_rows(as_native(X, self)):
+        labels, X = self._assign(X)
+        if far := self._cluster.far_rows(as_native(X, self)):
             samples = "sample lies" if len(far) == 1 else "samples lie"
             warn_caller(
                 f"{len(far)} {samples} far outside the training samples (the first is {far[0]}), "
                 "and the cluster is a guess there"
             )
         return labels
+
+    def _assign(self, X: Any) -> tuple[NDArray[np.int64], Any]:
+        """Return the cluster of each sample, and the validated samples."""
+        cluster = self._require_forest()
+        X = check_data(self, X, reset=False)
+        return cluster.predict(as_native(X, self), make_progress(self.verbose)), X
+
+    def predict_with_confidence(self, X: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Assign each sample to a cluster, and say how far to believe it.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            The cluster of each sample, as from `predict`.
+        confidence : ndarray of shape (n_samples,)
+            From 0 to 1: of the training samples that a sample shares a leaf with, the fraction in its cluster, shrunk
+            as ``confidence_`` is. A sample far outside the training samples has at most 1 / n_clusters.
+        """
+        cluster = self._require_forest()
+        X = check_data(self, X, reset=False)
+        return cluster.predict_with_confidence(as_native(X, self), make_progress(self.verbose))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return how well the clusters of the training samples predict those of X, or the classes ``y``.

@@ -139,6 +139,7 @@ def test_every_forest_parameter_changes_the_leaves():
         ("min_samples_split", 10),
         ("split", "median"),
         ("n_candidates", 3),
+        ("max_samples", 100),
         ("random_state", 1),
     ]:
         other = RPForest(**{**base, name: value}).fit(data).apply(data)

@@ -292,6 +292,7 @@ def test_docstring_examples_run():
         "_neighbors",
         "_rivals",
         "_sweep",
+        "dask",
         "datasets",
         "metrics",
         "plot",

@@ -210,6 +210,20 @@ impl Cluster {
         Ok(label_array(py, &labels))
     }
 
+    /// The cluster and the confidence of each new row.
+    #[pyo3(signature = (table, progress=None))]
+    fn predict_with_confidence<'py>(
+        &self,
+        py: Python<'py>,
+        table: InputTable<'_>,
+        progress: ProgressCallback,
+    ) -> PyResult<(LabelArray<'py>, Bound<'py, PyArray1<f64>>)> {
+        let (labels, confidence) = with_view!(table, view => gate(py, progress, |o| {
+            self.inner.predict_with_confidence(view.points()?.observed(o))
+        }))?;
+        Ok((label_array(py, &labels), confidence.into_pyarray(py)))
+    }
+
     /// The rows that lie far outside the training rows.
     fn far_rows(&self, py: Python<'_>, table: InputTable<'_>) -> PyResult<Vec<usize>> {
         with_view!(table, view => gate(py, None, |_| self.inner.far_rows(&view.points()?)))

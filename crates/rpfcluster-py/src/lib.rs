@@ -6,7 +6,7 @@
 //! | module | content |
 //! |---|---|
 //! | `forest`, `cluster` | the classes `Forest` and `Cluster` |
-//! | `spectral`, `rivals`, `sweep`, `metrics`, `datasets` | functions |
+//! | `spectral`, `rivals`, `sweep`, `metrics`, `datasets`, `sample` | functions |
 //! | `report`, `model` | the HTML report; model files and pickles |
 //! | `table` | input tables, borrowed from numpy and scipy |
 //! | `arrays` | results as numpy arrays |
@@ -25,6 +25,7 @@ mod metrics;
 mod model;
 mod report;
 mod rivals;
+mod sample;
 mod spectral;
 mod sweep;
 mod table;
@@ -50,6 +51,8 @@ mod _rpfcluster {
     use super::report::write_page;
     #[pymodule_export]
     use super::rivals::{cluster_forests, njw};
+    #[pymodule_export]
+    use super::sample::{sample_limit, sampled_places};
     #[pymodule_export]
     use super::spectral::spectral;
     #[pymodule_export]
