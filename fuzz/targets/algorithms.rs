@@ -36,6 +36,7 @@ fn params(numbers: &mut Numbers<'_>) -> Option<ForestParams> {
         direction: if kind & 2 == 0 { Direction::Gaussian } else { Direction::Sparse },
         candidates: 1 + usize::from(kind >> 6),
         seed: seed.into(),
+        max_samples: (kind & 4 != 0).then_some(2 + usize::from(seed)),
     })
 }
 
