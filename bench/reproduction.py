@@ -47,7 +47,9 @@ def pace(units: list[dict[str, Any]], effort: str) -> None:
     times: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for unit in units:
         times[unit["dataset"]][task_of(unit)].append(unit["seconds"] * scale)
-    stored["units"][effort] = {name: {task: round(statistics.fmean(s), 3) for task, s in of.items()} for name, of in times.items()}
+    stored["units"][effort] = {
+        name: {task: round(statistics.fmean(s), 3) for task, s in of.items()} for name, of in times.items()
+    }
     PACE.write_text(json.dumps(stored, indent=1, sort_keys=True) + "\n")
 
 

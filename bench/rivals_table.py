@@ -12,6 +12,9 @@ from markdown_table import markdown_table
 Line = dict[str, Any]
 KEY = ("set", "by", "method", "rule", "seed")
 
+# The letters that the tables show; written as escapes, since they look like others.
+SIGMA = "\u03c3"
+
 
 def latest() -> list[Line]:
     """Return the latest result of each set, program, rule and seed, in the order of the sets by rows."""
@@ -37,7 +40,7 @@ def _of(lines: Iterable[Line], by: str, method: str, rule: str, name: str) -> li
 
 def _mean(values: list[float], digits: int, spread: bool = True) -> str:
     if not values:
-        return "–"
+        return "\u2013"
     mean = statistics.fmean(values)
     within = statistics.stdev(values) if len(values) > 1 else 0.0
     return f"{mean:.{digits}f} ± {within:.{digits}f}" if spread else f"{mean:.{digits}f}"
@@ -81,7 +84,7 @@ def njw() -> str:
                     _mean(_of(here, by, "NJW", rule, "sigma"), 3),
                 ]
             rows.append(cells)
-    names = ("set", "bandwidth", "accuracy", "ARI", "σ", "accuracy, kernlab", "ARI, kernlab", "σ, kernlab")
+    names = ("set", "bandwidth", "accuracy", "ARI", SIGMA, "accuracy, kernlab", "ARI, kernlab", f"{SIGMA}, kernlab")
     return markdown_table(names, rows)
 
 

@@ -438,7 +438,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, ClusterParams): 
         return cluster.predict(as_native(X, self), make_progress(self.verbose)), X
 
     def predict_with_confidence(self, X: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Assign each sample to a cluster, and say how far to believe it.
+        """Assign each sample to a cluster, with a confidence.
 
         Parameters
         ----------

@@ -1,9 +1,10 @@
 """Fit on a sample, predict in parts: clusters of a table that no machine holds.
 
-The table comes in partitions, and an engine runs functions on them. A first pass counts the rows and refuses missing
-values. The sample, the rows with the smallest hashes of (seed, number of the row), is taken in a second pass and fitted
-by one worker. All rows are labelled by `predict`, each partition where it is. The model depends on the sample alone,
-and whether a row is in the sample on its number, so neither partitions nor workers change a label.
+The table comes in partitions, and an engine runs functions on them. A first pass counts the rows and refuses infinities
+and, unless `missing` allows them, missing values. The sample, the rows with the smallest hashes of (seed, number of the
+row), is taken in a second pass and fitted by one worker. `apply_model` then labels a partition where it is. The model
+depends on the sample alone, and whether a row is in the sample on its number, so neither partitions nor workers change
+a label.
 
 An engine has three methods: `submit` runs a function on a worker, `gather` waits for results, `broadcast` sends a value
 to all workers. `rpfcluster.dask` has one; `InProcess` runs everything at once in this process.
@@ -14,6 +15,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import logging
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -107,9 +109,15 @@ def describe(part: Any, allow_missing: bool) -> Facts:
     titles = [column.name for column in columns]
     is_array = isinstance(part, np.ndarray)
     size = int(part.nbytes) if is_array else int(part.memory_usage(index=False).sum())
-    # Tables of several types have no type of their own.
-    kind = str(part.dtype) if is_array else "frame"
+    # Numbers of a frame may have several types, also in one column of several files.
+    kind = str(part.dtype) if is_array else ", ".join(_kind(dtype) for dtype in part.dtypes)
     return Facts(len(part), kind, titles, size, build, _first_gap(part, columns, is_array, allow_missing))
+
+
+def _kind(dtype: Any) -> str:
+    from pandas.api.types import is_numeric_dtype
+
+    return "number" if is_numeric_dtype(dtype) else "other"
 
 
 def _first_gap(part: Any, columns: list[Any], is_array: bool, allow_missing: bool) -> str | None:
@@ -120,15 +128,20 @@ def _first_gap(part: Any, columns: list[Any], is_array: bool, allow_missing: boo
         values = np.asarray(column.values())
         if values.dtype.kind == "f":
             missing, infinite = np.isnan(values), np.isinf(values)
-            if infinite.any():
-                return f"column {title} is infinite in row {int(infinite.argmax())}"
         elif values.dtype.kind == "O":
-            # NaN is not equal to itself; NA of pandas compares with nothing.
             missing = np.fromiter((value is None or _is_missing(value) for value in values), bool, len(values))
+            infinite = np.fromiter(
+                (isinstance(value, float | np.floating) and math.isinf(value) for value in values), bool
+            )
         else:
             continue
+        if infinite.any():
+            return f"column {title} is infinite in row {int(infinite.argmax())}"
         if missing.any() and not allow_missing:
-            return f"column {title} has a missing value (NaN) in row {int(missing.argmax())}"
+            return (
+                f"column {title} has a missing value (NaN) in row {int(missing.argmax())}; "
+                'set missing="native" to route such samples by their other columns'
+            )
     return None
 
 
@@ -137,6 +150,7 @@ def _names(columns: list[Any]) -> list[str]:
 
 
 def _is_missing(value: Any) -> bool:
+    # NaN is not equal to itself; NA of pandas compares with nothing.
     return type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
 
 
@@ -147,8 +161,15 @@ def take(part: Any, rows: int, places: NDArray[np.int64]) -> Any:
     return part.iloc[places] if hasattr(part, "iloc") else np.ascontiguousarray(part[places])
 
 
-def fit_sample(estimator: RPFCluster, *parts: Any) -> tuple[RPFCluster, list[str], dict[str, Any]]:
+def _require_build(build: str) -> None:
+    """Raise RuntimeError on a worker that joined later and runs another build than the caller."""
+    if build_id() != build:
+        raise RuntimeError(f"a worker runs rpfcluster {build_id()}, but the caller {build}")
+
+
+def fit_sample(build: str, estimator: RPFCluster, *parts: Any) -> tuple[RPFCluster, list[str], dict[str, Any]]:
     """Fit the rows of a sample, and return the model, and the hints and the evidence that it does not take along."""
+    _require_build(build)
     if hasattr(parts[0], "iloc"):
         import pandas as pd
 
@@ -166,8 +187,7 @@ def fit_sample(estimator: RPFCluster, *parts: Any) -> tuple[RPFCluster, list[str
 
 def apply_model(model: RPFCluster, method: str, number: int, build: str, part: Any) -> Any:
     """Return the result of a method of the model for the rows of a partition, which may be empty."""
-    if build_id() != build:
-        raise RuntimeError(f"a worker runs rpfcluster {build_id()}, but the model is of {build}")
+    _require_build(build)
     try:
         if method == "transform":
             return model.transform(part) if len(part) else np.empty((0, model.n_clusters_))
@@ -218,7 +238,7 @@ def fit(engine: Engine, estimator: RPFCluster, partitions: list[Any], max_rows: 
     numbers = np.concatenate(sample)
     logger.info("fitting a sample of %d rows, %.1f MB, on one worker", len(numbers), size / n * len(numbers) / 1e6)
     seeded = clone(estimator).set_params(random_state=seed)
-    model, hints, chosen = engine.gather([engine.submit(fit_sample, seeded, *tasks)])[0]
+    model, hints, chosen = engine.gather([engine.submit(fit_sample, build_id(), seeded, *tasks)])[0]
     for hint in hints:
         warn_caller(f"in the sample: {hint}")
     logger.info("fitted %d clusters", model.n_clusters_)
@@ -232,10 +252,7 @@ def _check(facts: list[Facts]) -> None:
     refuse_other_builds({f"of partition {number}": fact.build for number, fact in enumerate(facts)})
     for number, fact in enumerate(facts):
         if fact.problem is not None:
-            hint = (
-                '; set missing="native" to route such samples by their other columns' if "NaN" in fact.problem else ""
-            )
-            raise ValueError(f"partition {number}: {fact.problem}{hint}")
+            raise ValueError(f"partition {number}: {fact.problem}")
         for what, here, there in (("columns", fact.names, facts[0].names), ("dtype", fact.dtype, facts[0].dtype)):
             if here != there:
                 raise ValueError(f"partition {number} has {what} {here}, but partition 0 has {there}")

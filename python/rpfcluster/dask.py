@@ -31,8 +31,9 @@ class DaskRPFCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc, unused-
     drawn: the rows with the smallest hash of the seed and the number of the row. One worker fits it. `labels_` and the
     results of the methods are lazy: each partition is labelled where it is, and the model is sent to each worker once.
 
-    A worker that dies loses nothing but time, since Dask repeats its tasks, where the partitions can be read again.
-    There is no state on workers outside tasks.
+    A worker that dies costs time, since Dask repeats its tasks, where the partitions can be read again. If every worker
+    that has the model dies before `labels_` is computed, call `predict` again, which sends it anew. There is no state
+    on workers outside tasks.
 
     Parameters
     ----------
@@ -41,7 +42,8 @@ class DaskRPFCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc, unused-
     max_rows : int, default=100_000
         Number of rows of the sample, or all if there are fewer. They must fit the memory of one worker.
     client : distributed.Client or None, default=None
-        The client. None takes the one of the process that was made last.
+        The client. None takes the one of the process that was made last. Lazy results belong to it: where it is not
+        the default, compute them by ``client.compute``. Neither clones nor pickles keep it.
     **params
         Further parameters of `RPFCluster`, such as ``affinity="linear"``. ``max_samples`` counts rows of the sample.
         With ``n_jobs=None`` the fit uses all cores of its machine, and other tasks as many as Dask assigns.
@@ -189,7 +191,7 @@ class DaskRPFCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc, unused-
         return self._lazy(*self._input(X), "transform")
 
     def predict_with_confidence(self, X: Any) -> tuple[Any, Any]:
-        """Return the cluster of each row and how far to believe it, both lazy; see `RPFCluster`."""
+        """Return the cluster of each row and its confidence, both lazy; see `RPFCluster`."""
         engine, partitions, rows = self._input(X)
         pairs = self._tasks(engine, partitions, "predict_with_confidence")
         return _array([pair[0] for pair in pairs], rows, np.int64), _array([pair[1] for pair in pairs], rows, float)

@@ -1,4 +1,4 @@
-"""`rpfcluster.dask` on a cluster of two processes: labels of one machine, dead workers, bad partitions and clients."""
+"""`rpfcluster.dask` on a cluster of two processes: equal labels, killed workers, bad partitions and clients."""
 
 import asyncio
 import contextlib
@@ -58,10 +58,10 @@ def chunked(table, rows):
     return da.from_array(table, chunks=(rows, (2,)))
 
 
-def alone(table=X):
+def alone(table=X, **more):
     from rpfcluster.dask import sample_rows
 
-    return RPFCluster(3, **PARAMS).fit(table[sample_rows(len(table), 400, 3)])
+    return RPFCluster(3, **PARAMS | more).fit(table[sample_rows(len(table), 400, 3)])
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -172,7 +172,9 @@ def test_a_killed_worker_changes_nothing(phase):
     with two_workers() as client:
         word = "fit_sample" if phase == "fit" else ""
         thread = threading.Thread(target=kill_worker_of, args=(client, word, killed))
-        model = estimator(client=client)
+        # Enough trees that the fit outlasts the search for its worker.
+        trees = 3000 if phase == "fit" else 40
+        model = estimator(client=client).set_params(n_estimators=trees)
         if phase == "predict":
             model.fit(data)
             thread.start()
@@ -182,7 +184,7 @@ def test_a_killed_worker_changes_nothing(phase):
         labels = model.labels_.compute(scheduler=client)
         thread.join()
     assert len(killed) == 1
-    assert (labels == alone().predict(X)).all()
+    assert (labels == alone(n_estimators=trees).predict(X)).all()
 
 
 def test_a_gap_in_the_last_partition_is_one_error_and_leaves_nothing(client):
@@ -191,7 +193,7 @@ def test_a_gap_in_the_last_partition_is_one_error_and_leaves_nothing(client):
     with pytest.raises(ValueError, match=r"^partition 6: column 1 has a missing value .NaN. in row 0"):
         estimator().fit(chunked(table, (500, 0, 400, 1, 499, 97, 3)))
     deadline = time.monotonic() + 20
-    while any(client.who_has().values()) and time.monotonic() < deadline:
+    while any("describe" in str(key) for key in client.who_has()) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not any(client.processing().values())
     assert not any("describe" in str(key) for key in client.who_has())
@@ -230,6 +232,14 @@ def test_clients_that_cannot_be_used_are_clear_errors(client):
                 estimator(client=waiting).fit(chunked(X, CHUNKS[2]))
 
     asyncio.run(inside())
+
+
+def test_a_client_that_is_not_the_default_computes_its_results(client):
+    from distributed import Client
+
+    with Client(client.scheduler.address, set_as_default=False) as other:
+        model = estimator(client=other).fit(chunked(X, CHUNKS[2]))
+        assert (other.compute(model.labels_).result() == alone().predict(X)).all()
 
 
 def test_without_a_client_there_is_a_clear_error():

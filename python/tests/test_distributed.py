@@ -93,6 +93,8 @@ REFUSED = {
         [FRAME.astype({"y": object}), with_row(FRAME.astype({"y": object}), pd.NA)],
         'partition 1: column "x" has a missing value',
     ),
+    "infinite object": ([with_row(FRAME.astype(object), np.inf)], 'partition 0: column "x" is infinite in row 4$'),
+    "kinds": ([FRAME, FRAME.assign(y="a")], "partition 1 has dtype number, other, but partition 0 has number, number"),
     "columns": ([X, X[:, :1]], "partition 1 has columns .'0'., but partition 0 has .'0', '1'"),
     "dtype": ([X, X.astype(np.float32)], "partition 1 has dtype float32, but partition 0 has float64"),
     "sparse": ([sparse.csr_matrix(X)], "partition 0: is csr_matrix, but must be a two-dimensional array"),
@@ -114,7 +116,7 @@ def test_other_errors_are_clear():
     with pytest.raises(RuntimeError, match=r"worker b runs rpfcluster 0.0.1 .abc., but this process runs"):
         refuse_other_builds({"a": build_id(), "b": "0.0.1 (abc)"})
     model = fitted([X]).model
-    with pytest.raises(RuntimeError, match=r"but the model is of 0\.0\.1"):
+    with pytest.raises(RuntimeError, match=r"but the caller 0\.0\.1"):
         apply_model(model, "predict", 0, "0.0.1 (abc)", X)
     with pytest.raises(ValueError, match=r"^partition 4: X has 1 features"):
         apply_model(model, "predict", 4, build_id(), X[:, :1])

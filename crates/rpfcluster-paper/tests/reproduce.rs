@@ -62,7 +62,7 @@ fn all_files_are_written_and_a_second_run_reuses_every_unit() {
     assert_eq!(seen.last(), Some(&(44, 44)));
     let plan = watch.1.lock().unwrap().clone().unwrap();
     assert_eq!((plan.units, plan.finished, plan.sets.len()), (44, 0, 2));
-    assert!(plan.seconds > 0.0 && plan.seconds < 3600.0, "{plan:?}");
+    assert!(plan.seconds > 0.0 && plan.seconds.is_finite(), "{plan:?}");
     for file in [
         "results.json",
         "statements.json",

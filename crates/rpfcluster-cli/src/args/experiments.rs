@@ -108,9 +108,9 @@ paper-results.md, which compares every number with the paper. An interrupted run
 is resumed by the same command. Data sets whose file is missing or altered are
 reported and skipped; the exit status is then 1.
 
-On two cores the paper's protocol takes about 50 minutes, more than half of them
-for mGamma, NavalPlants and Musk, and --quick about 10. The expected time on this
-machine is printed before the first run.
+The expected time on this machine, and which data sets take it, is printed
+before the first run. An earlier edition took 47 minutes on two cores for the
+paper's protocol.
 
 Examples:
   rpf reproduce --data data --quick                a coarse search
@@ -129,7 +129,7 @@ pub struct ReproduceArgs {
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub only: Vec<String>,
 
-    /// A coarse grid that takes a fifth of the time of the full grid of the paper
+    /// A coarse grid instead of the full grid of the paper
     #[arg(long)]
     pub quick: bool,
 

@@ -2,7 +2,8 @@
 //! windows-1252, of which Latin-1 is a part). Spreadsheets of Western Europe save CSV in it.
 //!
 //! Each name and cell is decoded on its own: letters with accents are practically never valid UTF-8 by chance. Separators and
-//! numbers are ASCII in both. Every byte has a character, so distinct cells stay distinct.
+//! numbers are ASCII in both. Every byte has a character, so distinct cells of one encoding stay distinct; a file that mixes
+//! encodings may spell one text in two ways, which then become one.
 
 use std::borrow::Cow;
 

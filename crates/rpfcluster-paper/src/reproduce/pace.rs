@@ -1,8 +1,8 @@
 //! The time a run takes: an estimate before it starts, and of what is left after every unit.
 //!
-//! `pace.json` holds the seconds of units of a full and of a quick run on one machine, and of a [`probe`] that was
-//! measured with them. Before a run the probe is repeated, and all times are scaled by the ratio. A unit that was not
-//! measured is estimated from its size. During the run, a unit is expected to take the mean of finished units of the
+//! `pace.json` holds the seconds of a [`probe`] on one machine, and of the units that were measured with it, by full and
+//! quick run (`make reproduction` writes it). Before a run the probe is repeated, and all times are scaled by the ratio. A
+//! unit that was not measured is estimated from its size. During the run, a unit is expected to take the mean of finished units of the
 //! same data set and task; before the first of these, its estimate is scaled by the pace of that task so far, or of all.
 
 use std::collections::BTreeMap;

@@ -257,12 +257,16 @@ versicolor to virginica: {:.2} and {:.2} times. The contrast of the Gaussian ker
             // No partition has both.
             outcome: Outcome::of(false, accuracy || rand),
             found: format!(
-                "Best by species over {} forests and {} bandwidths: {}; both printed scores lie {}. No partition that keeps setosa apart has \
+                "Best by species over {} forests and {} bandwidths: {}; {}. No partition that keeps setosa apart has \
 both: 96.67 goes with 95.75.",
                 iris.seeds,
                 iris.bandwidths,
                 iris.rpf.words(),
-                if accuracy && rand { "in these ranges, one by one" } else { "not both in these ranges" }
+                if accuracy && rand {
+                    "each printed score lies in its range"
+                } else {
+                    "a printed score lies outside its range"
+                }
             ),
         },
         Statement {

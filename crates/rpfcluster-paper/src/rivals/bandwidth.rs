@@ -2,7 +2,7 @@
 //! (Self-tuning spectral clustering, NIPS 17, 2004), a search of a geometric grid, and a given value.
 //!
 //! kernlab's rules are those of `specc()` in version 0.9-32. `automatic` draws three quarters of the rows, tries about
-//! twenty-five bandwidths between the least and the largest distance, most of them near the mean, and takes the one with
+//! thirty bandwidths between the least and the largest distance, most of them near the mean, and takes the one with
 //! the least within-cluster sum of squares in the embedding. `local` gives each row the median of its five smallest
 //! distances, of which its own zero is one: the distance to the second neighbour. It leaves ones on the diagonal.
 //! A search costs one clustering of its sample, at most [`SEARCH_ROWS`] rows, for each bandwidth.
