@@ -13,7 +13,7 @@
 //! of (seed, round, node). So the bits do not depend on the number of threads. About five sweeps over the stored pairs
 //! per iteration; 24 bytes per stored pair and 60 per row.
 //!
-//! Written here rather than taken from a crate: of those on crates.io, `leiden-rs` 0.8 is the closest (both quality
+//! Written here rather than taken from a crate: of the published crates, `leiden-rs` 0.8 is the closest (both quality
 //! functions, warm starts), but it cannot be cancelled, aggregates through a hash map of pairs with 64-bit indices, and
 //! its labels follow its own generator, which a minor version may change; `single-clustering` 0.7 and `graphrs` 0.12 have
 //! no warm start, which the search for K needs.
