@@ -356,11 +356,13 @@ def valid_json(path: Path) -> bool:
 
 
 def scores(out: Path) -> object:
-    """Return the results of a reproduction without their times."""
+    """Return the results of a reproduction without their times and dates."""
 
     def strip(value: object) -> object:
         if isinstance(value, dict):
-            return {key: strip(item) for key, item in value.items() if key != "seconds"}
+            return {key: strip(item) for key, item in value.items() if key not in ("seconds", "seconds_each", "dates")}
+        if isinstance(value, list):
+            return [strip(item) for item in value]
         return value
 
     return strip(json.loads((out / "results.json").read_bytes()))

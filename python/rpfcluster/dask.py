@@ -70,7 +70,7 @@ class DaskRPFCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc, unused-
     >>> from rpfcluster.dask import DaskRPFCluster
     >>> from rpfcluster.datasets import make_shape
     >>> X, _ = make_shape("rings", 1200, random_state=0)
-    >>> with Client(processes=False, n_workers=1, dashboard_address=None) as client:
+    >>> with Client(processes=False, n_workers=1, dashboard_address=":0") as client:
     ...     model = DaskRPFCluster(3, max_rows=600, random_state=0).fit(da.from_array(X, chunks=(400, 2)))
     ...     labels = model.labels_.compute()
     >>> labels.shape, model.n_clusters_

@@ -34,7 +34,7 @@ def two_workers():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of other packages
         with (
-            LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+            LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
             Client(cluster) as client,
         ):
             yield client
