@@ -1,7 +1,7 @@
 """The choice of a setting against each fixed setting, on tables that are split into design and check sets.
 
 `rpf` clusters every numeric table of the battery, the paper's small sets, the sets of bundled_sets.py and made-up
-mixtures with the true number of clusters: by default, with each setting that the default chooses from, and by the
+mixtures with the true number of clusters: with a choice of the setting, with each setting that it chooses from, and by the
 Leiden algorithm. The name of a set decides by its hash whether it is a design set, on which families and margins were
 chosen, or a check set, on which they are only reported (see verdict.py). The table of docs/notes/2026-11-families.md
 is printed.
@@ -25,7 +25,7 @@ from bundled_sets import bundled
 Line = dict[str, Any]
 
 METHODS = {
-    "auto": "",
+    "auto": "--affinity auto",
     "sharp: top 20, power 8": "--affinity top-k --top 20 --power 8",
     "top 10, power 4": "--affinity top-k --top 10 --power 4",
     "soft: top 10, power 2": "--affinity top-k --top 10 --power 2",
@@ -35,7 +35,7 @@ KEY = ("family", "name", "method")
 
 
 def measure(table: verdict.Table) -> Iterator[Line]:
-    """Cluster one table by default and with each fixed setting."""
+    """Cluster one table with the choice and with each fixed setting."""
     family, name, X, y = table
     known = y >= 0
     k = len(set(y[known].tolist()))

@@ -27,7 +27,7 @@ def main(picture: str | None = None, shape: str = "spirals", n: int = 300) -> li
     found = []
     for seed in SEEDS:
         X, y = make_shape(shape, n, random_state=seed)
-        auto = RPFCluster(len(set(y)), random_state=seed).fit(X)
+        auto = RPFCluster(len(set(y)), tune=True, random_state=seed).fit(X)
         found.append(float(scores(auto.labels_, y)["ari"]))
         if picture is not None and seed == SEEDS[0]:
             draw(X, auto.n_clusters_, picture)
@@ -42,7 +42,7 @@ def draw(X: np.ndarray, k: int, picture: str) -> None:
     figure, axes = pyplot.subplots(1, len(FAMILIES), figsize=(3.4 * len(FAMILIES), 3.6), layout="constrained")
     for (name, given), place in zip(FAMILIES.items(), axes, strict=True):
         leaves = len(X) // 8 if "affinity" in given else 24
-        labels = RPFCluster(k, random_state=0, tune=False, min_samples_split=leaves, **given).fit_predict(X)
+        labels = RPFCluster(k, random_state=0, min_samples_split=leaves, **given).fit_predict(X)
         place.scatter(*X.T, c=COLOURS[labels], s=4, linewidths=0)
         place.set_title(name, fontsize=9)
         place.set(xticks=[], yticks=[], aspect="equal")

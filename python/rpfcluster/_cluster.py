@@ -47,11 +47,10 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, ClusterParams): 
         of the clusters compared with reference samples without clusters, and by the eigengap.
     max_clusters : int, default=10
         Largest number of clusters that "auto" chooses.
-    tune : bool, default=True
+    tune : bool, default=False
         Whether to compare the default setting of the parameters left at "auto" with one of each other family by
         prediction strength (how well the clusters of one half of the samples predict those of the other half), and to
-        use another where it is reproduced far better. No labels are used. With ``tune=False``, these parameters take
-        fixed defaults.
+        use another where it is reproduced far better. With ``tune=False``, these parameters take fixed defaults.
     affinity : {"auto", "paper", "linear", "top-k", "precomputed"}, default="auto"
         How to construct the affinity graph from the similarities S.
 
@@ -62,9 +61,9 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, ClusterParams): 
     beta1, beta2 : float or "auto", default="auto"
         Threshold and bandwidth of affinity="paper". A number given with affinity="auto" selects "paper".
     n_neighbors : int or "auto", default="auto"
-        Number of neighbours of affinity="top-k".
+        Number of neighbours of affinity="top-k". With ``tune=False``, "auto" is 20.
     power : float or "auto", default="auto"
-        Exponent of the weights of affinity="top-k".
+        Exponent of the weights of affinity="top-k". With ``tune=False``, "auto" is 8, or 1 for method="leiden".
     diagonal : {"keep", "drop"}, default="keep"
         Whether affinity="paper" keeps the affinity of each sample with itself.
     n_estimators : int, "auto" or None, default=None
@@ -188,7 +187,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, ClusterParams): 
         n_clusters: int | Literal["auto"] | None = 8,
         *,
         max_clusters: int = 10,
-        tune: bool = True,
+        tune: bool = False,
         affinity: Literal["auto", "linear", "paper", "top-k", "precomputed"] = "auto",
         beta1: float | Literal["auto"] = "auto",
         beta2: float | Literal["auto"] = "auto",

@@ -7,7 +7,7 @@ use rpfcluster::spectral::SpectralParams;
 use rpfcluster::{AffinityKind, ForestParams, RpfCluster};
 use rpfcluster_data::{Format, Missing, Prepare, ReadOptions, Standardize};
 
-use crate::args::{AutoOr, ClusterArgs, DataArgs, ForestArgs, ReadArgs, SpectralArgs};
+use crate::args::{AffinityArg, AutoOr, ClusterArgs, DataArgs, ForestArgs, ReadArgs, SpectralArgs};
 use crate::exit::{Failure, Result};
 use crate::output;
 
@@ -99,6 +99,7 @@ pub fn pipeline(forest: &ForestArgs, spectral: &SpectralArgs, clusters: &Cluster
         max_k,
         trees: given_trees(forest)?,
         min_node: forest.min_node.and_then(|n| n.value()),
+        tune: tunes(forest, spectral),
         split: forest.split.map_or(default.split, Into::into),
         direction: forest.direction.map_or(default.direction, Into::into),
         candidates: forest.candidates.unwrap_or(default.candidates),
@@ -142,6 +143,15 @@ pub fn with_method(params: RpfCluster, args: &ClusterArgs) -> Result<RpfCluster>
     };
     params.validate()?;
     Ok(params)
+}
+
+/// Whether the setting is selected from the data: where one of its parameters is `auto`.
+fn tunes(forest: &ForestArgs, spectral: &SpectralArgs) -> bool {
+    let numbers = [spectral.beta1, spectral.beta2, spectral.power];
+    let counts = [spectral.top, forest.min_node];
+    spectral.affinity == Some(AffinityArg::Auto)
+        || numbers.iter().flatten().any(|given| given.value().is_none())
+        || counts.iter().flatten().any(|given| given.value().is_none())
 }
 
 /// The affinity that the options imply: one that belongs to a single affinity selects it.

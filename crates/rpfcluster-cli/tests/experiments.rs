@@ -36,7 +36,7 @@ fn compare_runs_the_four_methods() {
     }
     let table = dir.rpf(&format!("{line} --methods kmeans,rpf")).done().out;
     assert!(
-        table.contains("K-means") && table.contains("auto (default)") && !table.contains("NJW"),
+        table.contains("K-means") && table.contains("rpfCluster, default") && !table.contains("NJW"),
         "{table}"
     );
 }

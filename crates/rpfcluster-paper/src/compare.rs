@@ -81,7 +81,7 @@ impl ComparedMethod {
             ComparedMethod::NcutBest => "Algorithm 3, ncut, best by labels",
             ComparedMethod::KwayBest => "Algorithm 3, kway, best by labels",
             ComparedMethod::LabelFree => "Algorithm 3, chosen without labels",
-            ComparedMethod::Auto => "auto (default)",
+            ComparedMethod::Auto => "rpfCluster, default",
         }
     }
 }

@@ -28,8 +28,8 @@
 //! # Ok::<(), rpfcluster::Error>(())
 //! ```
 //!
-//! What you leave open is selected without labels: [`RpfCluster::max_k`] selects K, and affinity and leaf size are
-//! selected by a consensus of trial fits unless [`RpfCluster::tune`] is false. [`Fitted::evidence`] says what was
+//! Parameters have defaults that suit most tables. On request they are selected without labels: [`RpfCluster::max_k`]
+//! selects K, [`RpfCluster::tune`] affinity and leaf size by prediction strength. [`Fitted::evidence`] says what was
 //! selected and why.
 //!
 //! # The steps

@@ -14,7 +14,7 @@ use super::values::{GridArg, MethodArg, RivalArg, count};
 kmeans              Hartigan and Wong's K-means, 100 starts at random rows
 njw                 spectral clustering with the Gaussian kernel, local scales
 cf                  Cluster Forests, 100 instances
-rpf                 rpfCluster by default, parameters chosen without labels
+rpf                 rpfCluster with its default parameters
 algorithm3          the paper's algorithm on a grid of settings, three lines: the
                     best by the known classes with normalised cuts (the protocol
                     of the paper), the same with k-way labels, and a setting

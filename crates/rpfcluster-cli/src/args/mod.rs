@@ -16,7 +16,7 @@ pub use clustering::{ClusterArgs, EmbedArgs, PredictArgs};
 pub use experiments::{CompareArgs, ReproduceArgs, SweepArgs};
 pub use plotting::{KindArg, PlotArgs, ScoreArg};
 pub use shared::{DataArgs, ForestArgs, ReadArgs, RunArgs, SpectralArgs};
-pub use values::{AutoOr, GridArg, MethodArg, RivalArg};
+pub use values::{AffinityArg, AutoOr, GridArg, MethodArg, RivalArg};
 pub use verbs::{CompletionsArgs, DemoArgs, InspectArgs, KernelArgs, ManArgs, NeighborsArgs, ScoreArgs};
 
 /// The version and, where it is known, the commit it was built from.

@@ -97,7 +97,7 @@ pub struct ForestArgs {
     #[arg(long, value_name = "T|auto")]
     pub trees: Option<AutoOr<usize>>,
 
-    /// Smallest node that is split: a node with fewer rows is a leaf [default: 30; cluster and compare: auto]
+    /// Smallest node that is split: a node with fewer rows is a leaf [default: 30; for top-k: 24]
     #[arg(long, value_name = "N|auto")]
     pub min_node: Option<AutoOr<usize>>,
 
@@ -127,23 +127,24 @@ pub struct ForestArgs {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Spectral options")]
 pub struct SpectralArgs {
-    /// Similarity that is clustered; S is the share of trees in which two rows share a leaf [default: auto]
+    /// Similarity that is clustered; S is the share of trees in which two rows share a leaf
+    /// [default: top-k]
     #[arg(long, value_name = "KIND", value_enum)]
     pub affinity: Option<AffinityArg>,
 
-    /// paper: similarities S below this threshold, 0 to 1, are set to 0 [default: auto]
+    /// paper: similarities S below this threshold, 0 to 1, are set to 0 [default: 0.1]
     #[arg(long, value_name = "X|auto")]
     pub beta1: Option<AutoOr<f64>>,
 
-    /// paper: bandwidth of the exponential [default: auto]
+    /// paper: bandwidth of the exponential [default: 0.2]
     #[arg(long, value_name = "X|auto")]
     pub beta2: Option<AutoOr<f64>>,
 
-    /// top-k: number of neighbours per row [default: auto]
+    /// top-k: number of neighbours per row [default: 20]
     #[arg(long, value_name = "K|auto")]
     pub top: Option<AutoOr<usize>>,
 
-    /// top-k: edge weights are S to the power P [default: auto]
+    /// top-k: edge weights are S to the power P [default: 8; leiden: 1]
     #[arg(long, value_name = "P|auto")]
     pub power: Option<AutoOr<f64>>,
 

@@ -133,7 +133,7 @@ impl From<MissingArg> for Missing {
 /// The similarity that is clustered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum AffinityArg {
-    /// Chosen from the data
+    /// Select affinity and leaf size by prediction strength
     Auto,
     /// The paper's: exp(S / beta2), with S below beta1 set to 0
     Paper,
@@ -220,7 +220,7 @@ pub enum RivalArg {
     Njw,
     /// Cluster Forests
     Cf,
-    /// rpfCluster by default, parameters chosen without labels
+    /// rpfCluster with its default parameters
     Rpf,
     /// rpfCluster as in the paper: Algorithm 3 on a grid, the best by the labels and one chosen without
     Algorithm3,

@@ -34,7 +34,8 @@ pub struct RpfCluster {
     /// Selects K from 1 to this number; `k` is then ignored.
     pub max_k: Option<usize>,
     /// Whether affinity and `min_node`, where they are `None`, are selected by prediction strength; otherwise they take
-    /// fixed defaults.
+    /// fixed defaults. Off by default: on tables that the rule was not made on, the selection gains nothing
+    /// (docs/notes/2026-11-families.md).
     pub tune: bool,
     /// Whether the fit is assessed: see [`crate::Fitted::verdict`]. The labels do not depend on it.
     pub assess: bool,
@@ -99,7 +100,7 @@ impl Default for RpfCluster {
         RpfCluster {
             k: 2,
             max_k: None,
-            tune: true,
+            tune: false,
             assess: true,
             trees: None,
             max_trees: None,
