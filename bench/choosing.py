@@ -1,4 +1,4 @@
-"""Quality of the label-free choice: auto against every fixed setting, the best by labels, and the peers.
+"""Quality by known classes: rpf with its default parameters, with a choice of the setting, and the peers.
 
 There are families of data, since methods that win on one lose on another: the real sets of the data folder, raw and
 standardised, synthetic shapes at three sizes, and the battery with the sets of bundled_sets.py. Every line says
@@ -21,7 +21,6 @@ import isolate
 import record
 import verdict
 from bundled_sets import bundled
-from choosing_best import BEST
 from choosing_picture import draw
 from choosing_table import KEY, METHODS, half, is_ours, latest, tables
 from methods import SEEDLESS
@@ -29,8 +28,6 @@ from methods import SEEDLESS
 SHAPE_SIZES = (300, 1_000, 3_000)
 # Above this many rows the dense kernel exceeds the memory limit before the time limit.
 RBF_ROWS = 10_000
-# Seconds for `BEST`, which fits each setting of the grid; none takes longer than a fit with auto.
-GRID_LIMIT = 6 * isolate.PATIENT
 
 Set = tuple[str, str, str]
 # Rows and classes of the battery and of the bundled sets, which are read together.
@@ -93,8 +90,6 @@ def _runs(method: str, folder: str, k: int, seeds: list[int], limit: float, n: i
     job = {"folder": folder, "task": "fit", "method": method, "k": k, "seeds": seeds}
     if method == "SpectralClustering rbf" and n > RBF_ROWS:
         yield {"seed": seeds[0], "failed": f"not run: over {RBF_ROWS:,} rows"}
-    elif method == BEST:
-        yield from isolate.run(job | {"task": "best"}, GRID_LIMIT)
     else:
         yield from isolate.run(job, isolate.PATIENT if method.startswith("rpf") else limit)
 

@@ -6,13 +6,12 @@ import statistics
 from typing import Any
 
 import record
-from choosing_best import BEST, OTHERS, of_other_seeds
 from field_methods import PLAIN
 from markdown_table import markdown_table
 
 Line = dict[str, Any]
+OURS = "rpf default"
 AUTO = "rpf auto"
-FIXED = ("rpf linear", "rpf top-k power 1", "rpf top-k power 4", "rpf top-k power 8", "rpf paper")
 PEERS = (
     "KMeans",
     "SpectralClustering rbf",
@@ -22,27 +21,23 @@ PEERS = (
     "Ward",
     *PLAIN,
 )
-# What is run, and what is shown: `OTHERS` is derived from the runs of `BEST`.
-METHODS = (AUTO, *FIXED, BEST, *PEERS)
-SHOWN = (AUTO, *FIXED, BEST, OTHERS, *PEERS)
+METHODS = (OURS, AUTO, *PEERS)
 KEY = ("family", "set", "scaling", "method", "seed")
 # Targets of normalised mutual information on the raw sets; each is above the best published figure.
 NMI = {"pendigits": 0.86, "usps": 0.85, "mnist": 0.82}
-# A set counts as unsolved when no fixed setting has a mean ARI above this; half of such a score is no meaningful bound.
-CHANCE = 0.02
 
 Cell = dict[str, float]
 # (family, set, scaling) -> method -> mean scores over the seeds; a method that failed is absent
 Found = dict[tuple[str, str, str], dict[str, Cell]]
 # (family, set, scaling, method) -> reason
 Failed = dict[tuple[str, ...], str]
-# lead of auto, mean ARI of auto, name of the other method, number of sets
+# lead of the default, its mean ARI, name of the other method, number of sets
 Lead = tuple[float, float, str, int]
 
 
 def is_ours(line: Line) -> bool:
     """Tell whether a result depends on the sources of this project."""
-    return line["method"].startswith("rpf") or line["method"] == BEST
+    return line["method"].startswith("rpf")
 
 
 def half(family: str) -> str:
@@ -51,10 +46,10 @@ def half(family: str) -> str:
 
 
 def latest() -> list[Line]:
-    """Return the latest stored result of each set, method and seed, and those derived from them."""
-    lines = list(record.last("choosing", KEY, is_ours).values())
-    lines += of_other_seeds(lines)
-    return sorted(lines, key=_order)
+    """Return the latest stored result of each set, method and seed; results of ours are those of one source."""
+    source = record.last_source("choosing", lambda line: line["method"] == OURS)
+    lines = record.kept("choosing", KEY, of=source, ours=is_ours).values()
+    return sorted((line for line in lines if line["method"] in METHODS), key=_order)
 
 
 def _order(line: Line) -> tuple[Any, ...]:
@@ -80,11 +75,10 @@ def run_of(lines: list[Line]) -> str:
     """Return date, machine, seeds and commits of these results."""
     last = max(lines, key=lambda line: line["at"])
     on = last["machine"]
-    auto = sorted({line["commit"] for line in lines if line["method"] == AUTO})
-    others = sorted({line["commit"] for line in lines if line["method"] in (*FIXED, BEST)} - set(auto))
+    commits = sorted({line["commit"] for line in lines if is_ours(line)})
     return (
         f"{last['at'][:10]}, {on['cores']} cores of {on['cpu']}, seeds {sorted({line['seed'] for line in lines})}; "
-        f"auto at {', '.join(auto) or 'no commit'}, other settings also at {', '.join(others) or 'no other commit'}."
+        f"rpf at {', '.join(commits) or 'no commit'}."
     )
 
 
@@ -137,42 +131,26 @@ def targets(lines: list[Line], title: str = "") -> str:
     """Return each target and whether it is met, on the sets that both methods it compares were run on."""
     found, failed = averaged(lines)
     rows = []
-    peers = [m for m in _there(lines) if not m.startswith("rpf") and m not in (BEST, OTHERS)]
+    peers = [m for m in _there(lines) if not m.startswith("rpf")]
     for family in dict.fromkeys(which[0] for which in found):
         leads = [lead for m in peers if (lead := _lead(found, failed, family, m))]
         spectral = [lead for lead in leads if lead[2].startswith("Spectral")]
         nearest = min(spectral, default=None)
         finished = _lead(found, {}, family, nearest[2]) if nearest else None
-        best, others = (_lead(found, failed, family, of) for of in (BEST, OTHERS))
         rows += [
             (f"{family}: {target}", _verdict(least[0] >= by), _measured(least))
             for target, by, least in (
                 ("ahead of every peer", 0.0, min(leads, default=None)),
                 ("0.10 ahead of the best other spectral method", 0.10, nearest),
                 ("the same, on the sets that both finish", 0.10, finished),
-                ("within 0.03 of best by labels", -0.03, best),
-                ("within 0.03 of best by labels of other seeds", -0.03, others),
             )
             if least
         ]
-    both = [runs for runs in found.values() if AUTO in runs and BEST in runs]
-    if both:
-        lead = _mean(both, AUTO) - _mean(both, BEST)
-        measured = _measured((lead, _mean(both, AUTO), BEST, len(both)))
-        rows.append(("all sets: within 0.03 of best by labels", _verdict(lead >= -0.03), measured))
     for name, least in NMI.items():
         for (_, s, scaling), runs in found.items():
-            if s == name and scaling == "raw" and AUTO in runs:
-                nmi = runs[AUTO]["nmi"]
+            if s == name and scaling == "raw" and OURS in runs:
+                nmi = runs[OURS]["nmi"]
                 rows.append((f"{name}: NMI at least {least}", _verdict(nmi >= least), f"{nmi:.3f}"))
-    worst = []
-    for (_, s, scaling), runs in found.items():
-        fixed = [runs[m]["ari"] for m in FIXED if m in runs]
-        if AUTO in runs and max(fixed, default=0.0) > CHANCE and runs[AUTO]["ari"] < max(fixed) / 2:
-            worst.append(f"{s} {scaling} ({runs[AUTO]['ari']:.3f}, {max(fixed):.3f})")
-    rows.append(
-        (f"at least half of the best fixed setting, where that exceeds {CHANCE}", _verdict(not worst), "; ".join(worst))
-    )
     return markdown_table(("target", "result", "measured"), rows, title)
 
 
@@ -195,7 +173,7 @@ def scores(lines: list[Line], name: str, title: str = "") -> str:
 def _there(lines: list[Line]) -> list[str]:
     """Return the methods that have results, in the order they are shown."""
     methods = {line["method"] for line in lines}
-    return [m for m in SHOWN if m in methods]
+    return [m for m in METHODS if m in methods]
 
 
 def _verdict(met: bool) -> str:
@@ -223,11 +201,11 @@ def _mean(cells: list[dict[str, Cell]], method: str) -> float:
 
 
 def _lead(found: Found, failed: Failed, family: str, other: str) -> Lead | None:
-    cells = _run(found, failed, family, AUTO, other)
-    auto = _mean(cells, AUTO) if cells else 0.0
-    return (auto - _mean(cells, other), auto, other, len(cells)) if cells else None
+    cells = _run(found, failed, family, OURS, other)
+    ours = _mean(cells, OURS) if cells else 0.0
+    return (ours - _mean(cells, other), ours, other, len(cells)) if cells else None
 
 
 def _measured(lead: Lead) -> str:
-    difference, auto, name, sets = lead
-    return f"auto {auto:.3f}, {name} {auto - difference:.3f}, {sets} sets"
+    difference, ours, name, sets = lead
+    return f"rpf {ours:.3f}, {name} {ours - difference:.3f}, {sets} sets"

@@ -117,13 +117,8 @@ def _ward(X: Any, k: int, seed: int) -> Labels:
 
 
 RPF: dict[str, Method] = {
+    "rpf default": rpf(),
     "rpf auto": rpf(tune=True),
-    "rpf fixed": rpf(),
-    "rpf linear": rpf(affinity="linear"),
-    "rpf top-k power 1": rpf(affinity="top-k", n_neighbors=10, power=1.0),
-    "rpf top-k power 4": rpf(affinity="top-k", n_neighbors=10, power=4.0),
-    "rpf top-k power 8": rpf(affinity="top-k", n_neighbors=10, power=8.0),
-    "rpf paper": rpf(affinity="paper"),
     "rpf sharp": rpf(affinity="top-k", n_neighbors=20, power=8.0, min_samples_split=24, n_estimators=400),
     "rpf linear, 100 trees": rpf(affinity="linear", n_estimators=100),
     "rpf top-k, 100 trees": rpf(affinity="top-k", n_estimators=100),

@@ -26,10 +26,9 @@ from peers_table import KEY, measured, tables
 
 SIZES = (1_000, 3_000, 10_000, 20_000, 80_000, 300_000, 1_000_000)
 MIXTURE = (
-    "rpf fixed",
+    "rpf default",
     "rpf linear, 100 trees",
     "rpf top-k, 100 trees",
-    "rpf auto",
     "KMeans",
     "SpectralClustering rbf",
     "SpectralClustering rbf, scaled gamma",
@@ -40,7 +39,7 @@ MIXTURE = (
     "kernlab specc",
     *PLAIN,
 )
-MNIST = ("rpf fixed", "rpf auto", "SpectralClustering nearest_neighbors", *FIELD)
+MNIST = ("rpf default", "SpectralClustering nearest_neighbors", *FIELD)
 WORKS = ("mixture", "mnist", "rings", "predict", "wine")
 
 

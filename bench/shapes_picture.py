@@ -18,7 +18,7 @@ from sklearn.metrics.cluster import contingency_matrix
 from rpfcluster.datasets import make_shape
 
 SHAPES = ("rings", "moons", "spirals", "chains", "anisotropic", "densities")
-SHOWN = {"KMeans": "K-means", "GaussianMixture": "Gaussian mixture", "HDBSCAN": "HDBSCAN", "rpf fixed": "RPFCluster"}
+SHOWN = {"KMeans": "K-means", "GaussianMixture": "Gaussian mixture", "HDBSCAN": "HDBSCAN", "rpf default": "RPFCluster"}
 ROWS = 900
 # The palette of Okabe and Ito; grey is noise or a surplus cluster.
 COLOURS = np.array(["#0072B2", "#D55E00", "#009E73", "#bbbbbb"])

@@ -1,9 +1,9 @@
 """Worker process: runs one method, so that its peak memory can be measured and `isolate` can kill it at a limit.
 
 The job is a JSON object on standard input: the folder of X.npy and y.npy, the task, the method, k and the seeds. `fit`
-measures seconds, processor seconds, peak memory and scores of a method, `predict` times rpf's labelling of new rows,
-`best` scores every candidate of rpf's choice against the labels. The worker prints one line of JSON when the data are
-loaded and one for each seed, with the result or the reason for a failure.
+measures seconds, processor seconds, peak memory and scores of a method, `predict` times rpf's labelling of new rows. The
+worker prints one line of JSON when the data are loaded and one for each seed, with the result or the reason for a
+failure.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def predict(job: dict[str, Any], X: Any, y: Any, seed: int) -> None:
     from rpfcluster import RPFCluster
 
     first = job["fit_rows"]
-    model = RPFCluster(n_clusters=job["k"], random_state=seed, tune=False, affinity=job["affinity"]).fit(X[:first])
+    model = RPFCluster(n_clusters=job["k"], random_state=seed, affinity=job["affinity"]).fit(X[:first])
     clock = time.perf_counter()
     labels = model.predict(X[first:])
     seconds = time.perf_counter() - clock
@@ -101,26 +101,7 @@ def predict(job: dict[str, Any], X: Any, y: Any, seed: int) -> None:
     say(seed=seed, seconds=seconds, rows=rows, rows_a_second=rows / seconds, **scores(labels, y[first:]))
 
 
-def best(job: dict[str, Any], X: Any, y: Any, seed: int) -> None:
-    """Fit every candidate of auto with its parameters fixed; report all scores and the best by labels."""
-    from rpfcluster import RPFCluster
-
-    clock = time.perf_counter()
-    auto = RPFCluster(n_clusters=job["k"], random_state=seed).fit(X)
-    tried = auto.chosen_["evidence"]["settings"]["candidates"]
-    grid = []
-    for candidate in tried:
-        numbers = dict(candidate["affinity"])
-        given = {"affinity": numbers.pop("kind"), "min_samples_split": candidate["min_node"]}
-        given |= {"n_neighbors" if name == "top" else name: value for name, value in numbers.items()}
-        labels = RPFCluster(n_clusters=job["k"], random_state=seed, tune=False, **given).fit(X).labels_
-        grid.append({"setting": given, "strength": candidate["strength"], **scores(labels, y)})
-    winner = max(grid, key=lambda run: run["ari"])
-    found = {name: winner[name] for name in ("setting", "ari", "nmi", "rho_c")}
-    say(seed=seed, seconds=time.perf_counter() - clock, **found, grid=grid)
-
-
-TASKS = {"fit": fit, "predict": predict, "best": best}
+TASKS = {"fit": fit, "predict": predict}
 
 
 def main() -> None:

@@ -38,7 +38,7 @@ CALLS = [
     "RPForest(60_000, n_jobs=1).fit(X)",
     "RPFCluster(5, n_estimators=60_000, min_samples_split=2_000).fit(X)",
     # Candidate settings are compared; counting the pairs of one takes more than a second.
-    "RPFCluster(5, random_state=0).fit(X)",
+    "RPFCluster(5, tune=True, random_state=0).fit(X)",
     "RPFCluster('auto', random_state=0).fit(X)",
     "RPFCluster(5, n_estimators='auto', random_state=0).fit(X)",
     "RPFEmbedding(2, affinity='paper', beta1=0.0, n_estimators=2000, min_samples_split=2000).fit(X)",

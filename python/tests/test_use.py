@@ -148,7 +148,7 @@ def test_verbose_shows_the_stages(with_tqdm, monkeypatch):
         monkeypatch.setitem(sys.modules, "tqdm.auto", types.ModuleType("tqdm.auto"))
     shown = io.StringIO()
     monkeypatch.setattr(sys, "stderr", shown)
-    RPFCluster(3, n_estimators=20, random_state=0, verbose=1).fit(X)
+    RPFCluster(3, n_estimators=20, tune=True, random_state=0, verbose=1).fit(X)
     for stage in ("growing trees", "trying settings", "counting pairs", "eigenvectors", "labelling"):
         assert stage in shown.getvalue()
 

@@ -220,7 +220,8 @@ fn summary_and_page_name_the_criterion_that_decided() {
     assert!(run.err.contains("verdict      no structure found (score "), "{}", run.err);
     let page = String::from_utf8(dir.bytes("page.html")).unwrap();
     assert!(page.contains("Verdict: <b>no structure found</b>"));
-    let plain = dir.rpf("cluster iris.csv --label species -k 3 --report page.html -o l.csv").done();
+    let line = "cluster iris.csv --label species -k 3 --affinity auto --report page.html -o l.csv";
+    let plain = dir.rpf(line).done();
     assert!(plain.err.contains("the default (prediction strength "), "{}", plain.err);
     assert!(
         String::from_utf8(dir.bytes("page.html"))

@@ -174,7 +174,7 @@ fn interrupted_runs_leave_no_file() {
 #[test]
 fn verbose_lists_everything_tried() {
     let dir = TestDir::new();
-    let run = "cluster iris.csv -k auto --trees auto --label species -o l.csv";
+    let run = "cluster iris.csv -k auto --trees auto --affinity auto --label species -o l.csv";
     let plain = dir.rpf(run).done();
     let verbose = dir.rpf(&format!("{run} --verbose")).done();
     for title in ["numbers of clusters tried", "numbers of trees tried", "settings compared"] {

@@ -27,7 +27,7 @@ fn choice(fitted: &Fitted) -> &Choice {
 fn default_is_kept_where_halves_reproduce_it() {
     let (values, truth) = hidden(600, 4, 2, 6.0);
     let points = Points::new(&values, 600, 4).unwrap();
-    let fitted = RpfCluster { k: 2, ..Default::default() }.fit(&points).unwrap();
+    let fitted = RpfCluster { k: 2, tune: true, ..Default::default() }.fit(&points).unwrap();
     let choice = choice(&fitted);
     assert_eq!(choice.affinity, AffinityParams::TopK { top: RpfCluster::TOP, power: RpfCluster::POWER });
     assert!(choice.candidates[0].strength.unwrap() > 0.9);
@@ -48,7 +48,7 @@ fn another_family_is_chosen_only_by_its_margin() {
             let width = 0.5 + group as f64 / k as f64;
             row.iter_mut().zip(&centers[group * d..]).for_each(|(x, c)| *x = *x * width + apart * c);
         }
-        let params = RpfCluster { k, seed, assess: false, ..Default::default() };
+        let params = RpfCluster { k, seed, assess: false, tune: true, ..Default::default() };
         let fitted = params.fit(&Points::new(&values, n, d).unwrap()).unwrap();
         let choice = choice(&fitted);
         let default = choice.candidates[0].strength.unwrap();
@@ -69,7 +69,7 @@ fn choice_does_not_depend_on_threads() {
     let (values, _) = hidden(900, 5, 2, 2.5);
     let points = Points::new(&values, 900, 5).unwrap();
     let of = |threads| {
-        let params = RpfCluster { k: 2, threads: Some(threads), ..Default::default() };
+        let params = RpfCluster { k: 2, threads: Some(threads), tune: true, ..Default::default() };
         choice(&params.fit(&points).unwrap()).clone()
     };
     let one = of(1);
@@ -88,7 +88,7 @@ fn fewer_clusters_than_groups_split_no_group() {
     }
     let points = Points::new(&values, n, 2).unwrap();
     for seed in 0..4 {
-        let fitted = RpfCluster { k: 2, seed, ..Default::default() }.fit(&points).unwrap();
+        let fitted = RpfCluster { k: 2, seed, tune: true, ..Default::default() }.fit(&points).unwrap();
         assert!((0..n).all(|row| fitted.labels()[row] == fitted.labels()[row % 9]), "seed {seed}");
     }
 }

@@ -193,7 +193,8 @@ fn eight_blobs_are_found_in_2000_and_in_20000_rows() {
 fn given_parameters_are_kept_and_open_ones_selected() {
     let (values, classes) = rings(900, 7);
     let points = Points::new(&values, 900, 2).unwrap();
-    let fitted = RpfCluster { k: 3, trees: Some(100), ..Default::default() }.fit(&points).unwrap();
+    let fitted =
+        RpfCluster { k: 3, trees: Some(100), tune: true, ..Default::default() }.fit(&points).unwrap();
     assert_eq!(Scores::new(fitted.labels(), &classes).unwrap().ari, 1.0);
     let choice = fitted.evidence().settings.as_ref().unwrap();
     assert_eq!(choice.candidates.len(), 1, "nothing is compared in the plane");

@@ -474,7 +474,8 @@ fn linear_kernel_has_no_pairs_to_find_communities_of() {
 fn settings_are_chosen_for_communities_too() {
     let values = table(400);
     let points = Points::new(&values, 400, 3).unwrap();
-    let params = RpfCluster { k: 4, method: Some(Method::Leiden), trees: Some(60), ..Default::default() };
+    let params =
+        RpfCluster { k: 4, method: Some(Method::Leiden), trees: Some(60), tune: true, ..Default::default() };
     let fitted = params.fit(&points).unwrap();
     let choice = fitted.evidence().settings.as_ref().unwrap();
     assert_eq!(choice.candidates.len(), 2);

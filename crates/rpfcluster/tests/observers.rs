@@ -172,7 +172,7 @@ fn selection_of_settings_and_k_can_be_cancelled_within_a_candidate() {
     let values = normals(1500, 3, 5);
     let points = Points::new(&values, 1500, 3).unwrap();
     type Run<'a> = Box<dyn Fn(&dyn Observer) -> Result<(), Error> + 'a>;
-    let tuned = RpfCluster { k: 3, trees: Some(40), ..Default::default() };
+    let tuned = RpfCluster { k: 3, trees: Some(40), tune: true, ..Default::default() };
     let open = RpfCluster { max_k: Some(5), ..tuned.clone() };
     let runs: [(&str, Run, u64); 2] = [
         ("settings", Box::new(|o| tuned.fit(points.observed(o)).map(|_| ())), 100),
