@@ -66,8 +66,10 @@ pub fn fit(session: &Session, table: &Table, params: &RpfCluster) -> Result<Fitt
     session.clock.book("kernel", seconds.kernel);
     session.clock.book("spectral", seconds.spectral);
     session.clock.book("label", seconds.label);
-    if seconds.tune > 0.0 {
-        session.clock.book("tune", seconds.tune);
+    for (stage, spent) in [("tune", seconds.tune), ("assess", seconds.assess)] {
+        if spent > 0.0 {
+            session.clock.book(stage, spent);
+        }
     }
     Ok(fitted)
 }

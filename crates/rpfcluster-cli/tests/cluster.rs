@@ -41,7 +41,7 @@ fn json_has_the_keys_scripts_rely_on() {
     let expected = "command version n d k seed params chosen verdict hints cluster_sizes eigenvalues converged \
                     residual seconds peak_bytes scores";
     assert_eq!(keys(&object).join(" "), expected);
-    assert_eq!(keys(&object["seconds"]).join(" "), "read grow kernel spectral label total");
+    assert_eq!(keys(&object["seconds"]).join(" "), "read grow kernel spectral label assess total");
     assert_eq!(keys(&object["scores"]).join(" "), "rho_c rho_r ari nmi majority");
     assert_eq!(object["command"], "cluster");
     assert_eq!(
@@ -56,7 +56,7 @@ fn json_has_the_keys_scripts_rely_on() {
     assert_eq!(keys(&object["chosen"]).join(" "), "k trees settings");
     assert!(object["chosen"].as_object().unwrap().values().all(serde_json::Value::is_null), "{object}");
     let chosen = dir.rpf("cluster iris.csv -k 3 --label species --affinity auto --json").done().json();
-    assert_eq!(keys(&chosen["seconds"]).join(" "), "read grow kernel spectral label tune total");
+    assert_eq!(keys(&chosen["seconds"]).join(" "), "read grow kernel spectral label tune assess total");
     let tried = chosen["chosen"]["settings"]["candidates"].as_array().unwrap();
     assert!(tried.len() > 1 && tried[0]["strength"].is_number(), "{chosen}");
     let without = dir.rpf("cluster iris.csv -k 3 --drop species --json").done().json();

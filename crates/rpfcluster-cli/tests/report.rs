@@ -21,7 +21,7 @@ fn data(page: &str) -> serde_json::Value {
 #[test]
 fn the_page_has_every_section() {
     let dir = TestDir::new();
-    let page = page(&dir, "cluster iris.csv -k 3 --label species");
+    let page = page(&dir, "cluster iris.csv -k 3 --label species --affinity auto");
     let parts = [
         "150 rows with 4 columns in 3 clusters",
         "Verdict: <b>",
@@ -39,7 +39,7 @@ fn the_page_has_every_section() {
         "<h2>Agreement with known classes</h2>",
         "<th>versicolor",
         "<h2>How to repeat it</h2>",
-        "rpf cluster iris.csv -k 3 --label species --report r.html -o l.csv --seed 0",
+        "rpf cluster iris.csv -k 3 --label species --affinity auto --report r.html -o l.csv --seed 0",
         "color-scheme: light dark",
         "@media print",
         "width=device-width",
@@ -215,7 +215,7 @@ fn summary_and_page_name_the_criterion_that_decided() {
     let values: Vec<String> = numbers().take(300 * 60).map(|x| x.to_string()).collect();
     let rows: Vec<String> = values.chunks(60).map(|row| row.join(",")).collect();
     dir.put("noise.csv", rows.join("\n"));
-    let run = dir.rpf("cluster noise.csv -k 2 --trees 50 --report page.html -o l.csv").done();
+    let run = dir.rpf("cluster noise.csv -k 2 --trees 50 --affinity auto --report page.html -o l.csv").done();
     assert!(run.err.contains("prediction strength "), "{}", run.err);
     assert!(run.err.contains("verdict      no structure found (score "), "{}", run.err);
     let page = String::from_utf8(dir.bytes("page.html")).unwrap();

@@ -103,6 +103,7 @@ fn written(
         ("kernel", s.kernel),
         ("spectral", s.spectral),
         ("label", s.label),
+        ("assess", s.assess),
     ] {
         if seconds > 0.0 {
             facts.push((format!("seconds to {stage}"), format!("{seconds:.3}")));

@@ -59,7 +59,7 @@ pub fn save(
 /// Parameters, times and memory.
 fn facts(session: &Session, outcome: &Outcome) -> Vec<(String, String)> {
     let mut facts = outcome.clustering.facts();
-    for stage in ["read", "grow", "tune", "sweep", "kernel", "spectral", "label"] {
+    for stage in ["read", "grow", "tune", "sweep", "kernel", "spectral", "label", "assess"] {
         let seconds = session.clock.seconds_of(stage);
         if seconds > 0.0 {
             facts.push((format!("seconds to {stage}"), format!("{seconds:.3}")));

@@ -34,6 +34,8 @@ pub struct Seconds {
     pub label: f64,
     /// Selecting parameters.
     pub tune: f64,
+    /// Assessing the clusters: the verdict.
+    pub assess: f64,
 }
 
 /// Labels and the eigenvectors they were made from; `leiden` has none.

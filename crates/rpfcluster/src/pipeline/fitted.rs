@@ -336,7 +336,7 @@ impl Fitted {
 
     pub(crate) fn set_assessment(&mut self, found: Assessment, seconds: f64) {
         self.assessment = Some(found);
-        self.seconds.tune += seconds;
+        self.seconds.assess = seconds;
     }
 
     /// The labels of the rows that the forest was grown on.
