@@ -257,7 +257,7 @@ pub fn sample_limit(seed: u64, n: u64, m: u64) -> u64 {
         return if m == 0 { 0 } else { u64::MAX };
     }
     let hash = RowHash::new(seed);
-    // Eight standard deviations above the expected limit; a second round is as good as never needed.
+    // Eight standard deviations above the expected limit; a second round is hardly ever needed.
     let mut share = m as f64 / n as f64 * (1.0 + 8.0 / (m as f64).sqrt());
     loop {
         // The conversion saturates.

@@ -13,7 +13,8 @@ use rayon::prelude::*;
 use rpfcluster::random::{Purpose, Stream};
 use serde::Serialize;
 
-const POINTS: usize = 150;
+/// Points of the plane.
+pub(super) const POINTS: usize = 150;
 /// The paper's n_s: smaller nodes are not split.
 const MIN_NODE: usize = 30;
 /// Directions over which the neck size is minimised.
@@ -62,7 +63,7 @@ fn diameter(points: &[Point], node: &[usize]) -> f64 {
     pairs.map(|(i, j)| distance(points[i], points[j])).fold(0.0, f64::max)
 }
 
-/// The widths of the points in a number of directions.
+/// The least width of the points over a number of directions.
 fn neck(points: &[Point]) -> f64 {
     let width = |step: usize| {
         let (sin, cos) = (std::f64::consts::PI * step as f64 / DIRECTIONS as f64).sin_cos();
@@ -200,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn upper_bound_holds_and_says_nothing() {
+    fn upper_bound_holds_but_exceeds_one() {
         let bounds = Bounds::measure(400, 1);
         assert_eq!((bounds.upper_holds, bounds.upper_informative), (100.0, 0.0), "{bounds:?}");
     }

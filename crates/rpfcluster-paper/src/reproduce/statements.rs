@@ -5,16 +5,29 @@
 use rpfcluster::Split;
 use serde::Serialize;
 
+use super::bounds::POINTS;
 use super::illustrations::{Illustrations, PAPER_IRIS};
 use super::results::{DataSet, Results, Statistic};
 use super::sentences::plural;
-use super::variants::CUT_TREES;
+use super::variants::{CUT_TREES, ROWS, TREES};
 
 /// Difference of two mean accuracies, in points, up to which the paper's "small" counts as reproduced; where the standard
 /// deviation over seeds is larger, that.
 const SMALL: f64 = 2.0;
 /// Numbers of trees that the paper compares.
 const PAPER_TREES: [usize; 3] = [200, 400, 600];
+/// A share of pairs, in percent, that counts as all.
+const ALL: f64 = 100.0;
+/// A mean similarity up to which the paper's "close to 0" counts as reproduced.
+const CLOSE_TO_ZERO: f64 = 0.05;
+/// Far points count as separated, near ones as together, if they are so in this share of the trees.
+const FAR_APART: f64 = 0.9;
+const NEAR_TOGETHER: f64 = 0.5;
+/// Half a unit of the last printed digit: of scores in percent, and of the entries of an eigenvector (with a margin).
+const PRINTED_SCORE: f64 = 0.005;
+const PRINTED_ENTRY: f64 = 6e-4;
+/// A difference of eigenvector entries up to which a part counts as reproduced.
+const NEAR_ENTRY: f64 = 0.05;
 
 /// How a statement of the paper fares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -92,6 +105,11 @@ pub(super) fn unchecked(section: &'static str, paper: &'static str, why: &str) -
     Statement { section, paper, outcome: Outcome::NotChecked, found: why.to_string() }
 }
 
+/// Why the comparisons of cuts and of numbers of trees are missing.
+fn none_run() -> String {
+    format!("no set of at most {ROWS} rows was run")
+}
+
 fn cuts(sets: &[(&str, &DataSet)]) -> Statement {
     let (section, paper) =
         ("2.1", "Uniform random cuts and cuts at the median: their difference is rather small.");
@@ -104,7 +122,7 @@ fn cuts(sets: &[(&str, &DataSet)]) -> Statement {
         })
         .collect();
     let Some(most) = found.iter().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs())) else {
-        return unchecked(section, paper, "no set of at most 600 rows was run");
+        return unchecked(section, paper, &none_run());
     };
     let average = mean(&found.iter().map(|(_, by, _)| by.abs()).collect::<Vec<_>>());
     let allowed = mean(&found.iter().map(|(_, _, small)| *small).collect::<Vec<_>>());
@@ -113,7 +131,7 @@ fn cuts(sets: &[(&str, &DataSet)]) -> Statement {
         paper,
         outcome: Outcome::of(found.iter().all(|(_, by, small)| by.abs() <= *small), average <= allowed),
         found: format!(
-            "Accuracy differs by {average:.1} points on average over {} of at most 600 rows, most on {} ({:+.1} with cuts at the \
+            "Accuracy differs by {average:.1} points on average over {} of at most {ROWS} rows, most on {} ({:+.1} with cuts at the \
 median). Up to {SMALL:.0} points, or the standard deviation over seeds if larger, count as small.",
             plural(found.len(), "set"),
             most.0,
@@ -140,7 +158,7 @@ fn trees(sets: &[(&str, &DataSet)]) -> Statement {
         })
         .collect();
     if found.is_empty() {
-        return unchecked(section, paper, "no set of at most 600 rows was run");
+        return unchecked(section, paper, &none_run());
     }
     let column = |of: &dyn Fn(&(f64, f64, f64)) -> f64| found.iter().map(of).collect::<Vec<f64>>();
     let (papers, wide, spreads) = (column(&|f| f.0), column(&|f| f.1), column(&|f| f.2));
@@ -151,10 +169,12 @@ fn trees(sets: &[(&str, &DataSet)]) -> Statement {
         paper,
         outcome: Outcome::of(found.iter().all(|f| f.0 <= SMALL.max(f.2)), mean(&papers) <= allowed),
         found: format!(
-            "Between 200, 400 and 600 trees the mean accuracy of a set changes by {:.1} points on average over {} of at most 600 \
-rows, at most by {most:.1}; between 100 and 1,000 trees by {:.1}. Up to {SMALL:.0} points, or the standard deviation over seeds if larger ({:.1} on average), count as small.",
+            "Between 200, 400 and 600 trees the mean accuracy of a set changes by {:.1} points on average over {} of at most {ROWS} \
+rows, at most by {most:.1}; between {} and {} trees by {:.1}. Up to {SMALL:.0} points, or the standard deviation over seeds if larger ({:.1} on average), count as small.",
             mean(&papers),
             plural(papers.len(), "set"),
+            TREES[0],
+            TREES[TREES.len() - 1],
             mean(&wide),
             mean(&spreads)
         ),
@@ -168,10 +188,10 @@ fn bounds(examples: &Illustrations) -> [Statement; 3] {
         Statement {
             section: "3, bound (2)",
             paper: "P(separated in a tree) ≥ 2 d / (π ρ γ2^(J1 - 1)), with γ2 below 1: far points are separated in the end.",
-            outcome: Outcome::of(most < 1.0 && b.lower_holds >= 100.0, b.lower_holds >= 100.0),
+            outcome: Outcome::of(most < 1.0 && b.lower_holds >= ALL, b.lower_holds >= ALL),
             found: format!(
-                "{} trees on 150 points of the plane: {} to {} splits, factors {least:.3} to {most:.3}, mean {middle:.3}. In {:.0} % of the splits \
-a child keeps the whole stretch, so γ2 is {most:.2} and the bound says what Theorem 1 says of one split; it holds for {:.0} % of the pairs. With the \
+                "{} trees on {POINTS} points of the plane: {} to {} splits, factors {least:.3} to {most:.3}, mean {middle:.3}. In {:.0} % of the splits \
+a child keeps the whole stretch, so γ2 is {most:.2} and the bound says what Theorem 1 says of one split; it holds for {:.1} % of the pairs. With the \
 mean factor the bound exceeds 1 for {:.0} % of them.",
                 b.trees, b.splits[0], b.splits[1], b.unshrunk, b.lower_holds, b.lower_above_one
             ),
@@ -179,9 +199,9 @@ mean factor the bound exceeds 1 for {:.0} % of them.",
         Statement {
             section: "3, bound (3)",
             paper: "P(separated in a tree) ≤ 2 d / (π ν γ1^(J2 - 2) (1 - γ1)): near points are rarely separated.",
-            outcome: Outcome::of(b.upper_holds >= 100.0 && b.upper_informative > 0.0, b.upper_holds >= 100.0),
+            outcome: Outcome::of(b.upper_holds >= ALL && b.upper_informative > 0.0, b.upper_holds >= ALL),
             found: format!(
-                "It holds for {:.0} % of the pairs of nearest neighbours, but is below 1, and so says something, for {:.0} % of them; with the \
+                "It holds for {:.1} % of the pairs of nearest neighbours, but is below 1, and so says something, for {:.0} % of them; with the \
 mean factor in place of γ1 for {:.0} %.",
                 b.upper_holds, b.upper_informative, b.upper_informative_mean
             ),
@@ -189,7 +209,7 @@ mean factor in place of γ1 for {:.0} %.",
         Statement {
             section: "3",
             paper: "Far points have a low similarity, near points a high one.",
-            outcome: Outcome::of(b.far > 0.9 && b.near < 0.5, b.far > 2.0 * b.near),
+            outcome: Outcome::of(b.far > FAR_APART && b.near < 1.0 - NEAR_TOGETHER, b.far > 2.0 * b.near),
             found: format!(
                 "Points at least half the diameter apart have a mean similarity of {:.3}, nearest neighbours one of {:.3}.",
                 1.0 - b.far,
@@ -203,11 +223,12 @@ fn iris(examples: &Illustrations) -> [Statement; 5] {
     let iris = &examples.iris;
     let (gaussian, rpf) = (&iris.gaussian_contrast, &iris.rpf_contrast);
     let block = |of: &super::Contrast, at: usize| of.blocks.get(at).copied().unwrap_or(f64::NAN);
-    let in_range = |range: [f64; 3], value: f64| range[0] <= value + 0.005 && value - 0.005 <= range[2];
+    let in_range =
+        |range: [f64; 3], value: f64| range[0] <= value + PRINTED_SCORE && value - PRINTED_SCORE <= range[2];
     let (accuracy, rand) =
         (in_range(iris.rpf.rho_c, PAPER_IRIS[0].0), in_range(iris.rpf.rho_r, PAPER_IRIS[0].1));
-    let scored = (iris.gaussian.rho_c - PAPER_IRIS[1].0).abs() < 0.005
-        && (iris.gaussian.rho_r - PAPER_IRIS[1].1).abs() < 0.005;
+    let scored = (iris.gaussian.rho_c - PAPER_IRIS[1].0).abs() < PRINTED_SCORE
+        && (iris.gaussian.rho_r - PAPER_IRIS[1].1).abs() < PRINTED_SCORE;
     let inferior = iris.gaussian_best.rho_c < iris.rpf.rho_c[1];
     // Blocks of setosa, versicolor and virginica: (0,0) (0,1) (0,2) (1,1) (1,2) (2,2).
     let apart = block(gaussian, 2).max(block(rpf, 2));
@@ -227,7 +248,10 @@ fn iris(examples: &Illustrations) -> [Statement; 5] {
         Statement {
             section: "5.1.1",
             paper: "Similarities between setosa and virginica are close to 0 with both kernels.",
-            outcome: Outcome::of(apart < 0.05, block(gaussian, 2).min(block(rpf, 2)) < 0.05),
+            outcome: Outcome::of(
+                apart < CLOSE_TO_ZERO,
+                block(gaussian, 2).min(block(rpf, 2)) < CLOSE_TO_ZERO,
+            ),
             found: format!(
                 "Their means are {:.4} (Gaussian) and {:.4} (rpf-kernel).",
                 block(gaussian, 2),
@@ -297,7 +321,7 @@ fn nine_points(examples: &Illustrations) -> [Statement; 2] {
         Statement {
             section: "5.1.2",
             paper: "The eigenvector of the nine points.",
-            outcome: Outcome::of(off < 6e-4, off < 0.05),
+            outcome: Outcome::of(off < PRINTED_ENTRY, off < NEAR_ENTRY),
             found: format!(
                 "`D^(1/2) u2` scaled to unit length differs from the printed vector by at most {off:.4}."
             ),

@@ -60,7 +60,13 @@ impl Bandwidth {
     }
 
     /// The sample of a search, row-major, and the bandwidths to try on it.
-    pub(super) fn candidates(&self, data: &[f64], d: usize, seed: u64) -> Result<(Vec<f64>, Vec<f64>)> {
+    pub(super) fn candidates(
+        &self,
+        data: &[f64],
+        d: usize,
+        k: usize,
+        seed: u64,
+    ) -> Result<(Vec<f64>, Vec<f64>)> {
         let n = rows_of(data, d)?;
         let taken = |count: usize| -> Vec<f64> {
             let picked = sample_rows(seed, n, count);
@@ -69,14 +75,19 @@ impl Bandwidth {
         match *self {
             Bandwidth::Search { tried } => {
                 let sample = taken(SEARCH_ROWS.min(n));
-                let grid = geometric(&sample, d, tried)?;
+                let grid = geometric(&sample, d, tried);
+                if grid.is_empty() {
+                    return Err(Error::TooManyClusters { k, distinct: 1 });
+                }
                 Ok((sample, grid))
             }
-            _ => {
+            Bandwidth::Fixed { sigma } => Ok((taken(n), vec![sigma])),
+            Bandwidth::Local { .. } | Bandwidth::KernlabLocal => Ok((taken(n), Vec::new())),
+            Bandwidth::KernlabAutomatic => {
                 let sample = distinct_rows(&taken((n * 3 / 4).clamp(1, SEARCH_ROWS)), d);
                 let grid = kernlab_grid(&sample, d);
                 if grid.is_empty() {
-                    return Err(Error::TooManyClusters { k: 2, distinct: 1 });
+                    return Err(Error::TooManyClusters { k, distinct: 1 });
                 }
                 Ok((sample, grid))
             }
@@ -135,9 +146,9 @@ fn kernlab_grid(rows: &[f64], d: usize) -> Vec<f64> {
 }
 
 /// Ascending: `count` values in geometric progression from the median distance to the
-/// nearest neighbour to the median distance of all pairs, both over at most 500 rows.
-fn geometric(data: &[f64], d: usize, count: usize) -> Result<Vec<f64>> {
-    let n = rows_of(data, d)?;
+/// nearest neighbour to the median distance of all pairs, both over at most 500 rows; none for fewer than two distinct rows.
+fn geometric(data: &[f64], d: usize, count: usize) -> Vec<f64> {
+    let n = data.len() / d;
     let picked = sample_rows(0, n, 500.min(n));
     let row = |i: u32| &data[i as usize * d..][..d];
     let (mut nearest, mut all) = (Vec::new(), Vec::new());
@@ -157,11 +168,11 @@ fn geometric(data: &[f64], d: usize, count: usize) -> Result<Vec<f64>> {
     nearest.sort_by(f64::total_cmp);
     all.sort_by(f64::total_cmp);
     let (Some(low), Some(high)) = (nearest.get(nearest.len() / 2), all.get(all.len() / 2)) else {
-        return Err(Error::TooManyClusters { k: 2, distinct: 1 });
+        return Vec::new();
     };
     let ratio = (high / low).max(1.0);
     let steps = count.saturating_sub(1).max(1) as f64;
-    Ok((0..count).map(|i| low * ratio.powf(i as f64 / steps)).collect())
+    (0..count).map(|i| low * ratio.powf(i as f64 / steps)).collect()
 }
 
 #[cfg(test)]

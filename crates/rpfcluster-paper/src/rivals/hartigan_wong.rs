@@ -160,7 +160,7 @@ impl HartiganWong {
     }
 }
 
-/// A row-major table, checked by [`KMeans`].
+/// A row-major table, checked by [`rows_of`].
 #[derive(Clone, Copy)]
 struct Rows<'a> {
     data: &'a [f64],

@@ -119,7 +119,7 @@ impl Njw {
 
     /// The bandwidth of least distortion on a sample: the smallest of equals for kernlab's rule, else the largest.
     fn search(&self, data: &[f64], d: usize, observer: &dyn Observer) -> Result<f64> {
-        let (sample, grid) = self.bandwidth.candidates(data, d, self.seed)?;
+        let (sample, grid) = self.bandwidth.candidates(data, d, self.k, self.seed)?;
         let last_of_equals = matches!(self.bandwidth, Bandwidth::Search { .. });
         let mut best: Option<(f64, f64)> = None;
         let mut problem = None;
@@ -146,7 +146,9 @@ impl Njw {
         match (best, problem) {
             (Some((_, sigma)), _) => Ok(sigma),
             (None, Some(why)) => Err(why),
-            (None, None) => Err(Error::TooManyClusters { k: self.k, distinct: 1 }),
+            (None, None) => {
+                Err(Error::Numerical { what: "search for a bandwidth", problem: uneven(grid.len()) })
+            }
         }
     }
 
@@ -176,6 +178,13 @@ impl Njw {
             landmarks: (solver == Solver::Nystrom).then_some(self.landmarks),
         })
     }
+}
+
+/// Why kernlab's rule takes none of the bandwidths it tries.
+fn uneven(tried: usize) -> String {
+    format!(
+        "each of the {tried} bandwidths leaves a row without neighbours; use `local` or a bandwidth of your own"
+    )
 }
 
 fn local<'a>(

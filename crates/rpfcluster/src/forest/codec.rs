@@ -66,17 +66,16 @@ impl Forest {
         };
         let head = serde_json::to_string(&head)
             .map_err(|e| Error::Model { problem: format!("cannot be written: {e}") })?;
-        let draws = self
-            .trees
-            .iter()
-            .enumerate()
-            .flat_map(|(t, tree)| tree.draws.iter().flat_map(move |&(node, draw)| [t as u32, node, draw]))
-            .collect();
-        let large = self.trees.iter().filter_map(|tree| tree.moments.as_ref());
-        let large = large.flat_map(|moments| {
-            std::iter::once(moments.nodes.len() as u32).chain(moments.nodes.iter().copied())
-        });
-        let large = large.collect();
+        let (mut draws, mut large) = (Vec::new(), Vec::new());
+        for (number, tree) in self.trees.iter().enumerate() {
+            for &(node, draw) in &tree.draws {
+                draws.extend_from_slice(&[number as u32, node, draw]);
+            }
+            if let Some(moments) = &tree.moments {
+                large.push(moments.nodes.len() as u32);
+                large.extend_from_slice(&moments.nodes);
+            }
+        }
         Ok(Encoded { head, inner: self.trees.iter().map(|t| t.right.len() as u32).collect(), draws, large })
     }
 
