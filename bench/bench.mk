@@ -15,7 +15,7 @@ $(BENCH_VENV)/installed: bench/requirements.txt
 # The package of this checkout, installed as a user would.
 $(BENCH_VENV)/built: $(BENCH_VENV)/installed $(NATIVE_SOURCES) $(wildcard python/rpfcluster/*.py)
 	$(BENCH_BIN)/python -m pip install --quiet --force-reinstall --no-deps .
-	$(CARGO) build --release --locked -p rpfcluster-cli
+	$(MAKE) --no-print-directory binary
 	touch $@
 
 bench: $(BENCH_VENV)/built ## rpf against its peers: time, memory, accuracy (hours; ARGS=--quick: minutes)

@@ -9,7 +9,8 @@ Line = dict[str, Any]
 
 # One marker for each family of methods.
 FAMILIES = (
-    ("rpf, default", ("rpf auto",), "*", "#D55E00"),
+    ("rpf, default", ("rpf default",), "*", "#D55E00"),
+    ("rpf, setting chosen", ("rpf auto",), "P", "#E69F00"),
     ("Leiden on nearest neighbours, K given", ("Leiden",), "s", "#0072B2"),
     ("EVoC", ("EVoC",), "^", "#009E73"),
     ("UMAP + HDBSCAN or KMeans", ("UMAP",), "D", "#CC79A7"),
