@@ -3,7 +3,7 @@
 CARGO ?= cargo
 export CARGO
 
-.PHONY: help setup needs test format lint doc api rust scalar threads outcomes arm64 binary portable msrv demo speed licences advisories coverage mutants package publish workflows site
+.PHONY: help setup needs test format lint doc api rust scalar threads outcomes arm64 sanitize binary portable msrv demo speed licences advisories coverage mutants package publish workflows site
 # The oldest supported compiler, as [workspace.package] states it.
 MSRV = $(shell sed -n 's/^rust-version = "\([0-9.]*\)".*/\1/p' Cargo.toml)
 
@@ -84,6 +84,13 @@ arm64: ## run the core's tests on an emulated arm64 CPU and compare its bits wit
 		--ignored --nocapture --exact print_hashes | grep ' f[36]' >target/arm64/hashes.txt
 	$(CARGO) test --release --locked --quiet $(CORE) --test thread_count -- --ignored --nocapture --exact print_hashes | \
 		grep ' f[36]' | diff - target/arm64/hashes.txt
+
+# A folder of its own, since everything is instrumented. --target keeps the flag away from build scripts.
+HOST = $(shell rustc -vV | sed -n 's/^host: //p')
+SANITIZED = definition same_bits degenerate kernel_pairs points gaps sampled arbitrary_inputs
+sanitize: ## run the tests of the SIMD code under AddressSanitizer (needs a nightly compiler)
+	RUSTUP_TOOLCHAIN=nightly RUSTFLAGS=-Zsanitizer=address CARGO_TARGET_DIR=target/sanitize $(CARGO) test --release --locked \
+		--quiet --target $(HOST) -p rpfcluster --lib $(SANITIZED:%=--test %)
 
 # With the examples, --workspace resolves the same features as the tests do, so that `make test` builds no dependency
 # twice. `cargo build --bin rpf` alone has other features and takes minutes more.
