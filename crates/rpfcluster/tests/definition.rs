@@ -96,7 +96,16 @@ fn direction<R: Real>(
     if !keys.is_empty() {
         let stream = Stream::new(params.seed, Purpose::Column, tree as u64, path ^ (draw << 1));
         let z = keyed_direction(params, stream, keys);
-        let length = z.iter().fold(0.0, |s, z| s + z * z).sqrt();
+        // A category counts 1, whatever its levels.
+        let mut squares = 0.0;
+        for (j, key) in keys.iter().enumerate() {
+            let is_other = j > 0 && keys[j - 1].is_level() && keys[j - 1].feature() == key.feature();
+            squares += match key.is_level() {
+                false => z[j] * z[j],
+                true => f64::from(u8::from(!is_other && z[j] != 0.0)),
+            };
+        }
+        let length = f64::sqrt(squares);
         return (z.into_iter().map(|z| R::from_f64(z * scale)).collect(), length);
     }
     let mut stream = Stream::new(params.seed, Purpose::Direction, tree as u64, path ^ (draw << 1));

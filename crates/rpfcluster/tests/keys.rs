@@ -57,7 +57,7 @@ fn order_of_levels_and_absent_levels_change_no_leaf() {
             &["oak", "ash", "fir", "elm"],
         ] {
             let (values, keys) = table(levels);
-            assert_eq!(leaves(&grown(&values, &keys, &params)), leaves(&expected), "{levels:?}, {params:?}");
+            assert!(leaves(&grown(&values, &keys, &params)) == leaves(&expected), "{levels:?}, {params:?}");
             // By place, levels shift the coefficients of all that follow.
             assert_ne!(leaves(&grown(&values, &[], &params)), leaves(&expected));
         }

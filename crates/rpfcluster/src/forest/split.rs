@@ -43,6 +43,9 @@ pub(crate) struct DirectionSource<'a> {
     keys: &'a [ColumnKey],
     /// The columns of each feature, where columns have keys and directions are sparse.
     features: Vec<std::ops::Range<u32>>,
+    /// With keys, what a column adds to the squared length: 1 for the first level of a category, 0 for its other levels;
+    /// `None` for the square of the coefficient of a number.
+    squares: Vec<Option<f64>>,
 }
 
 impl<'a> DirectionSource<'a> {
@@ -54,6 +57,7 @@ impl<'a> DirectionSource<'a> {
         DirectionSource {
             keys,
             features,
+            squares: squares_of(keys),
             seed: params.seed,
             tree: tree as u64,
             d,
@@ -68,7 +72,8 @@ impl<'a> DirectionSource<'a> {
         self.d
     }
 
-    /// Writes direction number `draw` of the node at `path`; returns its length before scaling.
+    /// Writes direction number `draw` of the node at `path`; returns its length before scaling. With keys, a category
+    /// counts 1 whatever its levels, so that these do not decide which candidate is the widest.
     pub fn draw<R: Real>(&mut self, path: u64, draw: usize, out: &mut DirectionVector<R>) -> f64 {
         let purpose = if self.keys.is_empty() { Purpose::Direction } else { Purpose::Column };
         let mut stream = Stream::new(self.seed, purpose, self.tree, path ^ ((draw as u64) << 1));
@@ -86,7 +91,12 @@ impl<'a> DirectionSource<'a> {
                 }
                 out.dense.extend(self.normals.iter().map(|&z| R::from_f64(z * self.scale)));
                 out.dense.resize(self.d.next_multiple_of(LANES), R::default());
-                squares = self.normals.iter().fold(squares, |sum, z| sum + z * z);
+                squares = match self.squares.is_empty() {
+                    true => self.normals.iter().fold(squares, |sum, z| sum + z * z),
+                    false => {
+                        self.normals.iter().zip(&self.squares).map(|(z, own)| own.unwrap_or(z * z)).sum()
+                    }
+                };
             }
             Direction::Sparse => {
                 out.dense.resize(self.d.next_multiple_of(LANES), R::default());
@@ -105,7 +115,7 @@ impl<'a> DirectionSource<'a> {
                 }
                 for &j in &out.support {
                     let z = if self.keys.is_empty() { stream.normal() } else { self.normals[j as usize] };
-                    squares += z * z;
+                    squares += self.squares.get(j as usize).copied().flatten().unwrap_or(z * z);
                     out.dense[j as usize] = R::from_f64(z * self.scale);
                 }
                 // Narrow rows are padded and projected as dense rows.
@@ -116,6 +126,18 @@ impl<'a> DirectionSource<'a> {
         }
         squares.sqrt()
     }
+}
+
+/// See [`DirectionSource::squares`].
+fn squares_of(keys: &[ColumnKey]) -> Vec<Option<f64>> {
+    let mut before = None;
+    keys.iter()
+        .map(|key| {
+            let category = key.is_level().then_some(key.feature);
+            let is_first = category != std::mem::replace(&mut before, category);
+            category.map(|_| f64::from(u8::from(is_first)))
+        })
+        .collect()
 }
 
 /// The columns of each feature, in the order of the columns.

@@ -9,7 +9,7 @@ use crate::error::{Error, Result, parameter};
 use crate::random::mix;
 
 /// What a column of a table with categories stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ColumnKey {
     pub(crate) feature: u32,
     pub(crate) id: u64,
