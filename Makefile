@@ -56,7 +56,7 @@ rust: ## test the crates and the command, and the examples of the API pages
 	$(CARGO) test --release --workspace --doc --locked
 
 # Tests that compare bits with a record, with a definition or between runs. RPF_SIMD selects the code at run time.
-EQUALITY = labels definition same_bits degenerate kernel_pairs random_numbers fixture model_bytes spectral kmeans
+EQUALITY = labels definition same_bits keys degenerate kernel_pairs random_numbers fixture model_bytes spectral kmeans
 
 scalar: ## run the tests that compare bits with the portable code instead of AVX2
 	RPF_SIMD=scalar $(CARGO) test --release --workspace --locked --quiet $(EQUALITY:%=--test %)

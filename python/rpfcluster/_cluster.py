@@ -92,7 +92,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, ClusterParams): 
     categorical_features : "auto", list of str or int, bool mask or None, default=None
         Columns that hold categories: names, numbers from 0, or a mask. "auto", or "from_dtype", takes the columns of a
         pandas, Polars or PyArrow table whose type is text or categorical. Each counts like one numeric column of unit
-        spread. A level that was not fitted is a gap with missing="native", otherwise the mean of the fitted samples.
+        spread. A level that was not fitted is the mean of each node of a tree.
     missing : {"error", "mean", "native"}, default="error"
         Missing values, NaN, None or NA: an error, the mean of the column, or left to the trees, which route a sample
         by its other columns.

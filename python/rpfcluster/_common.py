@@ -87,13 +87,17 @@ def is_sparse(X: Any) -> bool:
 def as_native(X: Any, estimator: Any = None) -> Table:
     """Return validated data in the form of the native module.
 
-    It is an array, the parts of a CSR matrix, or an array with the column means of an estimator that allows gaps.
+    It is an array, the parts of a CSR matrix, or, of an estimator with gaps or categories, an array with the means of
+    its columns and with what they stand for.
     """
     if is_sparse(X):
         return (X.indptr, X.indices, X.data, X.shape[1])
     table: NDArray[Any] = np.require(X, requirements=["C", "A"])
-    means = getattr(getattr(estimator, "_preparation", None), "means", None)
-    return (table, means) if means else table
+    preparation = getattr(estimator, "_preparation", None)
+    if preparation is None or not (preparation.means or preparation.categories):
+        return table
+    width = estimator.n_features_in_
+    return table, preparation.gap_means(table, width), preparation.column_keys(width)
 
 
 def resolve_seed(random_state: Any) -> int:

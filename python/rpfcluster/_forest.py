@@ -95,8 +95,7 @@ class RPForest(ForestBase):  # type: ignore[misc, unused-ignore]
     categorical_features : "auto", list of str or int, bool mask or None, default=None
         Columns that hold categories: names, numbers from 0, or a mask. "auto", or "from_dtype", takes the columns of a
         pandas, Polars or PyArrow table whose type is text or categorical. Each counts like one numeric column of unit
-        spread, whatever the number of its levels. A level that was not fitted is a missing value with
-        missing="native" and otherwise the mean of the fitted samples.
+        spread, whatever the number of its levels. A level that was not fitted is the mean of each node of a tree.
     missing : {"error", "mean", "native"}, default="error"
         Missing values, NaN, None or NA: an error, the mean of the column, or left to the trees, which route a sample
         by its other columns.

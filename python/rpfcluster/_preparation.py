@@ -58,14 +58,19 @@ class Category:
             variance += share * (1.0 - share)
         return cls(column, names, shares, math.sqrt(variance) if variance > 0.0 else 1.0)
 
+    def means(self) -> NDArray[np.float64]:
+        """Return the mean of each indicator over the fitted samples."""
+        return np.asarray(self.shares) / self.spread
+
     def indicators(self, levels: list[str | None], native: bool) -> NDArray[np.float64]:
-        """Return the scaled indicators of the level of each row; those of an unknown level are means or gaps."""
+        """Return the scaled indicators of the level of each row: gaps for an unknown level, means or gaps for none."""
         codes = {name: code for code, name in enumerate(self.levels)}
         unknown = len(self.levels)
-        table = np.zeros((unknown + 1, unknown))
+        table = np.zeros((unknown + 2, unknown))
         np.fill_diagonal(table, 1.0 / self.spread)
-        table[unknown] = np.nan if native else np.asarray(self.shares) / self.spread
-        at = [unknown if level is None else codes.get(level, unknown) for level in levels]
+        table[unknown] = np.nan
+        table[unknown + 1] = np.nan if native else self.means()
+        at = [unknown + 1 if level is None else codes.get(level, unknown) for level in levels]
         return table[np.asarray(at, dtype=np.intp)]
 
 
@@ -115,6 +120,21 @@ class Preparation:
         center = [0.0] * width if self.center is None else self.center.tolist()
         scale = [1.0] * width if self.scale is None else self.scale.tolist()
         return self._expanded(center, lambda *_: 0.0), self._expanded(scale, lambda category, _: category.spread)
+
+    def gap_means(self, table: NDArray[Any], width: int) -> list[float] | None:
+        """Return the means that stand for gaps; None where the table can have none.
+
+        Without native gaps these are unknown levels.
+        """
+        if self.means or not self.categories or not np.isnan(table).any():
+            return self.means or None
+        means = {category.column: category.means() for category in self.categories}
+        return self._expanded([0.0] * width, lambda category, at: float(means[category.column][at]))
+
+    def column_keys(self, width: int) -> list[tuple[int, str | None]]:
+        """Return the feature and the level of each prepared column; nothing without categories."""
+        numbers: list[Any] = [(feature, None) for feature in range(width)] if self.categories else []
+        return self._expanded(numbers, lambda category, at: (category.column, category.levels[at]))
 
     def _expanded(self, of_columns: list[Any], of_level: Callable[[Category, int], Any]) -> list[Any]:
         by_column = {category.column: category for category in self.categories}

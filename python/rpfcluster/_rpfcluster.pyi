@@ -15,8 +15,8 @@ Indices: TypeAlias = NDArray[np.int32] | NDArray[np.int64]
 Csr: TypeAlias = tuple[Indices, Indices, Floats]
 Dense: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 Sparse: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]
-Gaps: TypeAlias = tuple[NDArray[Any], list[float]]
-Table: TypeAlias = Dense | Sparse | Gaps
+Prepared: TypeAlias = tuple[NDArray[Any], list[float] | None, list[tuple[int, str | None]]]
+Table: TypeAlias = Dense | Sparse | Prepared
 Progress: TypeAlias = Callable[[str, str, int], object]
 
 def column_means(table: NDArray[Any]) -> list[float]: ...

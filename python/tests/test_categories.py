@@ -82,6 +82,35 @@ def test_categories_by_name_number_mask_and_type_are_the_same():
     assert adjusted_rand_score(expected, GROUP) == 1.0
 
 
+def test_a_level_that_is_new_changes_no_coefficient_of_the_others():
+    # Two indicators more, of levels between and behind the others, one row each: the same trees but for these rows.
+    def forest(colors):
+        frame = FRAME.assign(color=colors)
+        spread = pd.get_dummies(frame["color"]).var(ddof=0).sum() ** 0.5
+        # Numbers in units of the spread: unit spread is the one thing that new levels change.
+        frame[["size", "width"]] /= spread
+        return RPForest(50, min_samples_split=100, categorical_features=["color"], random_state=0).fit(frame), frame
+
+    first, frame = forest(FRAME["color"])
+    colors = FRAME["color"].copy()
+    colors.iloc[[0, 1]] = ["cyan", "zinc"]
+    second, other = forest(colors)
+    same = (first.apply(frame)[2:] == second.apply(other)[2:]).mean()
+    assert same > 0.9
+
+
+@pytest.mark.parametrize("missing", ["error", "mean", "native"])
+def test_a_level_that_is_not_known_is_predicted_and_embedded(missing):
+    model = RPFCluster(3, categorical_features=CATEGORICAL, missing=missing, random_state=0).fit(FRAME)
+    new = FRAME.assign(color="purple")
+    assert adjusted_rand_score(model.predict(new), GROUP) > 0.8
+    labels, confidence = model.predict_with_confidence(new)
+    assert (labels == model.predict(new)).all()
+    assert np.isfinite(confidence).all()
+    assert np.isfinite(model.transform(new)).all()
+    assert [model.predict(new.iloc[[row]])[0] for row in range(0, 150, 17)] == labels[::17].tolist()
+
+
 def test_polars_and_pyarrow_columns_are_recognised_by_type():
     polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
     expected = RPFCluster(3, categorical_features=["color"], random_state=0).fit(FRAME).labels_

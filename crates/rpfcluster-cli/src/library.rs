@@ -32,12 +32,16 @@ macro_rules! with_points {
     };
 }
 
-fn points<'a, R: Real>(table: &Table, values: &'a [R]) -> Result<Points<'a, R>> {
-    Points::new(values, table.n, table.d()).map_err(|e| Failure::of_file(&table.source, e))
+fn points<'a, R: Real>(table: &'a Table, values: &'a [R]) -> Result<Points<'a, R>> {
+    Points::new(values, table.n, table.d())
+        .and_then(|points| points.with_keys(&table.keys))
+        .map_err(|e| Failure::of_file(&table.source, e))
 }
 
-fn with_gaps<'a, R: Real>(table: &Table, values: &'a [R], means: &'a [R]) -> Result<Points<'a, R>> {
-    Points::with_gaps(values, table.n, table.d(), means).map_err(|e| Failure::of_file(&table.source, e))
+fn with_gaps<'a, R: Real>(table: &'a Table, values: &'a [R], means: &'a [R]) -> Result<Points<'a, R>> {
+    Points::with_gaps(values, table.n, table.d(), means)
+        .and_then(|points| points.with_keys(&table.keys))
+        .map_err(|e| Failure::of_file(&table.source, e))
 }
 
 /// Grows a forest on the rows of a table.

@@ -176,7 +176,7 @@ pub fn labels_format(output: Option<&Path>) -> Result<Format> {
     let Some(path) = output.filter(|path| !output::is_standard(path)) else { return Ok(Format::Text) };
     let extension = path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
     match (extension.as_deref(), Format::from_path(path)) {
-        (Some("gz"), _) | (_, Some(Format::Npz | Format::Mtx | Format::Json)) => {
+        (Some("gz" | "xlsx" | "xls" | "ods"), _) | (_, Some(Format::Npz | Format::Mtx | Format::Json)) => {
             Err(Failure::usage(format!(
                 "--output {} does not name a supported format; use .csv, .parquet, .arrow or .npy",
                 path.display()

@@ -163,6 +163,8 @@ fn bad_clustering_options_are_refused() {
         &["same file"],
     );
     dir.refuses(2, "cluster iris.csv -k 3 -o l.csv.gz", &["--output l.csv.gz", ".parquet"]);
+    dir.refuses(2, "cluster iris.csv -k 3 -o l.XLSX", &["--output l.XLSX", ".csv"]);
+    dir.refuses(2, "cluster iris.csv -k 3 --append -o l.ods", &["--output l.ods", ".csv"]);
     dir.refuses(2, "predict m.rpf iris.csv -o l.npz", &["--output l.npz", ".arrow"]);
     dir.refuses(2, "embed iris.csv --label 5 -d 0 -o e.csv", &["--dimensions"]);
     dir.refuses(2, "embed iris.csv --label 5 -d 2 -o e.parquet", &["e.parquet", ".npy"]);

@@ -203,3 +203,42 @@ fn every_command_of_the_pages_runs() {
     }
     assert!(count > 20, "{count} commands");
 }
+
+/// Each program stands for one that a machine may not have: it writes a table, if its arguments are what the real one takes.
+#[test]
+fn lines_that_pipe_databases_and_spreadsheets_run_as_printed() {
+    let dir = dir();
+    let table = "cat data.csv";
+    let archive = "PK\u{3}\u{4}[Content_Types].xml";
+    let duck = [&[0u8; 8][..], b"DUCK\xe7\x03\0\0"].concat();
+    std::fs::create_dir(dir.path("bin")).unwrap();
+    for (name, bytes, program, arguments) in [
+        (
+            "my shop.db",
+            b"SQLite format 3\0..CREATE TABLE customers(age)".to_vec(),
+            "sqlite3",
+            "-header -csv my shop.db SELECT * FROM customers",
+        ),
+        ("shop.duckdb", duck, "duckdb", "shop.duckdb -c COPY (FROM NAME) TO '/dev/stdout' (FORMAT parquet)"),
+        (
+            "book.xlsx",
+            archive.into(),
+            "python3",
+            "-c import pandas, sys; pandas.read_excel(sys.argv[1]).to_csv(sys.stdout, index=False) book.xlsx",
+        ),
+    ] {
+        dir.put(name, bytes);
+        let stub = dir.put(
+            &format!("bin/{program}"),
+            format!("#!/bin/sh\ntest \"$*\" = \"{arguments}\" || exit 1\n{table}\n"),
+        );
+        std::fs::set_permissions(stub, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let quoted = format!("rpf cluster '{name}' -k 3");
+        let refused = run(&dir, &quoted);
+        assert_eq!(refused.code, Some(1), "{quoted}");
+        let at = refused.err.find(&format!(": {program} ")).unwrap_or_else(|| panic!("{}", refused.err));
+        let line = refused.err[at + 2..].trim_end();
+        let done = run(&dir, &format!("PATH=./bin:$PATH; {line} -k 3 --label class -q"));
+        assert_eq!((done.code, done.out.lines().count()), (Some(0), 151), "{line}\n{}", done.err);
+    }
+}

@@ -2,12 +2,14 @@
 //!
 //! A random direction then has a coefficient of its own for every level. Indicators are divided by the square root of
 //! the sum of their variances, so that a categorical column counts like a numeric one of unit spread, whatever the number of its
-//! levels. Levels are ordered by name: neither the order of the rows nor that of the levels in a file changes a bit. A
-//! level that was not fitted, and a missing value under mean imputation, is the mean of the fitted rows; where missing values
-//! are native both are gaps, for which trees use the means of their nodes.
+//! levels. Levels are ordered by name, and coefficients are drawn by name: neither the order of the rows nor that of the
+//! levels in a file changes a bit, and levels that come or go leave the coefficients of the others as they are. A
+//! level that was not fitted is a gap, for which trees use the means of their nodes; so is a missing value where these are
+//! native. Under mean imputation a missing value is the mean of the fitted rows.
 
 use std::collections::BTreeMap;
 
+use rpfcluster::ColumnKey;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
@@ -103,15 +105,21 @@ impl Category {
         Ok(Category { column, levels: counts.into_keys().map(String::from).collect(), shares, spread })
     }
 
-    /// Writes the scaled indicators of a level; gaps where it is unknown and gaps are native.
+    /// The mean of an indicator over the fitted rows.
+    pub(crate) fn mean(&self, at: usize) -> f64 {
+        self.shares[at] / self.spread
+    }
+
+    /// Writes the scaled indicators of a level; gaps where it is unknown, or missing and gaps are native.
     fn write(&self, level: Option<&str>, native: bool, out: &mut [f64]) {
-        match level.and_then(|name| self.levels.binary_search_by(|known| known.as_str().cmp(name)).ok()) {
-            Some(at) => {
+        let known = level.map(|name| self.levels.binary_search_by(|known| known.as_str().cmp(name)));
+        match known {
+            Some(Ok(at)) => {
                 out.fill(0.0);
                 out[at] = 1.0 / self.spread;
             }
-            None if native => out.fill(f64::NAN),
-            None => out.iter_mut().zip(&self.shares).for_each(|(to, share)| *to = share / self.spread),
+            None if !native => out.iter_mut().enumerate().for_each(|(at, to)| *to = self.mean(at)),
+            _ => out.fill(f64::NAN),
         }
     }
 
@@ -165,6 +173,16 @@ pub(crate) fn expanded(
 /// Number of columns of the expanded table of `d` features.
 pub(crate) fn table_width(d: usize, categories: &[Category]) -> usize {
     d - categories.len() + categories.iter().map(|category| category.levels.len()).sum::<usize>()
+}
+
+/// What the columns of the expanded table stand for; empty without categories, whose coefficients are drawn by name.
+pub(crate) fn column_keys(d: usize, categories: &[Category]) -> Vec<ColumnKey> {
+    if categories.is_empty() {
+        return Vec::new();
+    }
+    let level =
+        |category: &Category, at: usize| ColumnKey::level(category.column as u32, &category.levels[at]);
+    per_column(d, categories, |j| ColumnKey::number(j as u32), level)
 }
 
 /// One entry for each column of the expanded table: `numeric` of a feature, or `level` of a category and a level.

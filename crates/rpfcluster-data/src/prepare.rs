@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::categories::{Category, Levels, can_be_levels, expanded, per_column, table_width};
+use crate::categories::{Category, Levels, can_be_levels, column_keys, expanded, per_column, table_width};
 use crate::column_match::{Matched, Selection, match_columns};
 use crate::column_ref::{ColumnRef, resolve_all};
 use crate::error::{DataError, Result, excerpt, format};
@@ -201,6 +201,11 @@ impl Preparation {
         (of(&self.center, |_| 0.0), of(&self.scale, |category| category.spread))
     }
 
+    /// The mean of each indicator over the fitted rows; 0 for numbers, which have no gaps.
+    fn level_means(&self) -> Vec<f64> {
+        per_column(self.columns.len(), &self.categories, |_| 0.0, Category::mean)
+    }
+
     /// Whether the numbers of a model fit each other.
     pub fn is_consistent(&self) -> bool {
         let d = self.columns.len();
@@ -241,11 +246,20 @@ impl Taken {
         Ok(())
     }
 
+    /// Whether a row has a level that was not fitted.
+    fn has_unknown_levels(&self, preparation: &Preparation) -> bool {
+        !preparation.categories.is_empty() && (0..self.values.len()).any(|at| self.values.get(at).is_nan())
+    }
+
     fn table(self, frame: &Frame, preparation: &Preparation) -> Table {
-        let means = (preparation.missing == Missing::Native).then(|| preparation.means.clone());
+        let means = match preparation.missing {
+            Missing::Native => Some(preparation.means.clone()),
+            _ => self.has_unknown_levels(preparation).then(|| preparation.level_means()),
+        };
         Table {
             source: frame.source.clone(),
             columns: preparation.table_columns(),
+            keys: column_keys(preparation.columns.len(), &preparation.categories),
             means: means.map(|means| self.values.in_same_precision(means)),
             has_header: frame.has_header,
             n: self.n,

@@ -2,7 +2,7 @@
 //! holds the numbers in single or double precision, [`Labels`] the coded labels; [`ScaleHint`] names columns of very
 //! different scale.
 
-use rpfcluster::column_means;
+use rpfcluster::{ColumnKey, column_means};
 
 use crate::error::{Result, format};
 use crate::read::Dialect;
@@ -179,13 +179,16 @@ pub struct Table {
     pub source: String,
     /// Names of the features; `c1`, `c2`, … (by position in the file) where the file names no columns.
     pub columns: Vec<String>,
+    /// What the columns stand for; empty without categories.
+    pub keys: Vec<ColumnKey>,
     /// Whether the file names its columns.
     pub has_header: bool,
     /// Number of rows.
     pub n: usize,
     /// n x d numbers, row by row.
     pub values: Values,
-    /// The mean of each column of the fitted table, in the precision of the values, where gaps are native.
+    /// The mean of each column of the fitted table, in the precision of the values, where rows may have gaps: these are
+    /// native, or a row has a level that was not fitted.
     pub means: Option<Values>,
     /// The label column, when there is one.
     pub labels: Option<Labels>,

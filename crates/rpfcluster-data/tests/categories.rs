@@ -1,6 +1,7 @@
 //! Categorical columns: indicators of unit spread, levels by name, unseen and missing levels, errors.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail loudly, like the tests")]
 
+use rpfcluster::ColumnKey;
 use rpfcluster_data::{
     ColumnRef, Frame, Missing, Preparation, Prepare, ReadOptions, Selection, Standardize, Table,
     read_frame_bytes,
@@ -68,13 +69,15 @@ fn the_order_of_rows_and_columns_does_not_change_a_row() {
 }
 
 #[test]
-fn unseen_and_missing_levels_are_the_mean_of_the_fitted_rows() {
+fn unseen_levels_are_gaps_and_missing_ones_the_mean_of_the_fitted_rows() {
     let (table, how) = prepare(&["color"]).fit(frame(TEXT)).unwrap();
-    let unseen = row(&apply(&how, "size,color,code\n1,purple,7\n"), 0);
-    for (j, value) in unseen.iter().enumerate().skip(1).take(3) {
+    let new = apply(&how, "size,color,code\n1,purple,7\n2,red,8\n");
+    assert!(row(&new, 0)[1..4].iter().all(|x| x.is_nan()));
+    for j in 1..4 {
         let mean = (0..6).map(|i| row(&table, i)[j]).sum::<f64>() / 6.0;
-        assert!((value - mean).abs() < 1e-12);
+        assert!((new.value(0, j) - mean).abs() < 1e-12, "where no tree is involved");
     }
+    assert_eq!(apply(&how, "size,color,code\n2,red,8\n").means, None, "no gap without an unseen level");
     let gap = "size,color\n1,red\n2,\n3,blue\n4,red\n";
     let error = prepare(&["color"]).fit(frame(gap)).unwrap_err().to_string();
     assert!(error.contains("drop them with --missing drop"), "{error}");
@@ -83,6 +86,23 @@ fn unseen_and_missing_levels_are_the_mean_of_the_fitted_rows() {
     let (filled, how) = Prepare { missing: Missing::Mean, ..prepare(&["color"]) }.fit(frame(gap)).unwrap();
     let shares: Vec<f64> = how.categories[0].shares.iter().map(|s| s / how.categories[0].spread).collect();
     assert_eq!(row(&filled, 1)[1..], shares);
+}
+
+#[test]
+fn columns_have_the_names_of_their_features_and_levels() {
+    let (table, _) = prepare(&["color", "code"]).fit(frame(TEXT)).unwrap();
+    let color = |name| ColumnKey::level(1, name);
+    let expected = [
+        ColumnKey::number(0),
+        color("blue"),
+        color("green"),
+        color("red"),
+        ColumnKey::level(2, "7"),
+        ColumnKey::level(2, "8"),
+        ColumnKey::level(2, "9"),
+    ];
+    assert_eq!(table.keys, expected);
+    assert_eq!(prepare(&[]).fit(frame("1,2\n3,4\n")).unwrap().0.keys, []);
 }
 
 #[test]

@@ -31,8 +31,14 @@ fn files_of_spreadsheets_and_databases_are_refused_with_a_remedy() {
         (archive("[Content_Types].xml"), "is a spreadsheet, which is not read; save the sheet as CSV"),
         (archive("mimetypeapplication/vnd.oasis.opendocument.spreadsheet"), "is a spreadsheet"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0".to_vec(), "is a spreadsheet"),
-        (b"SQLite format 3\0\x10\0".to_vec(), "sqlite3 -header -csv"),
-        (duck, "COPY (SELECT ...) TO"),
+        (b"SQLite format 3\0\x10\0".to_vec(), "SELECT * FROM NAME"),
+        (
+            b"SQLite format 3\0..CREATE TABLE b(x)..CREATE TABLE sqlite_sequence(n)..CREATE TABLE a (x)"
+                .to_vec(),
+            "SELECT * FROM a\" | rpf cluster -",
+        ),
+        (b"SQLite format 3\0..CREATE TABLE \"my table\"(x)".to_vec(), "SELECT * FROM NAME"),
+        (duck, "COPY (FROM NAME) TO"),
         (archive("data.npy"), "holds a matrix"),
     ] {
         let error = read(bytes.clone()).unwrap_err();

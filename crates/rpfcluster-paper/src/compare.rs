@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use rpfcluster::metrics::Scores;
 use rpfcluster::observe::{Observer, Quiet};
 use rpfcluster::spectral::Method;
-use rpfcluster::{Forest, ForestParams, Points, Result, RpfCluster};
+use rpfcluster::{ColumnKey, Forest, ForestParams, Points, Result, RpfCluster};
 use serde::{Deserialize, Serialize};
 
 use crate::parameter;
@@ -153,6 +153,8 @@ pub struct Comparison {
     pub cf: ClusterForests,
     /// The default of this program.
     pub rpf: RpfCluster,
+    /// What the columns stand for; empty without categories.
+    pub keys: Vec<ColumnKey>,
     /// The grid of the paper's protocol.
     pub sweep: Sweep,
     /// The numbers of trees of the paper's protocol, all taken from one forest.
@@ -172,6 +174,7 @@ impl Default for Comparison {
             njw: Njw::default(),
             cf: ClusterForests::default(),
             rpf: RpfCluster::default(),
+            keys: Vec::new(),
             sweep: Sweep::default(),
             trees: vec![200],
             min_node: 30,
@@ -225,7 +228,7 @@ impl Comparison {
             }
             Experiment::Algorithm3 => self.algorithm3(data, d, classes, observer)?,
             Experiment::Auto => {
-                let points = Points::new(data, data.len().checked_div(d).unwrap_or(0), d)?;
+                let points = self.points(data, d)?;
                 // The time is that of the labels, without the verdict.
                 let params = RpfCluster { k, seed, assess: false, ..self.rpf.clone() };
                 let fitted = params.fit(points.observed(observer))?;
@@ -240,6 +243,10 @@ impl Comparison {
         experiment.methods().iter().zip(found).map(answer).collect()
     }
 
+    fn points<'a>(&'a self, data: &'a [f64], d: usize) -> Result<Points<'a, f64>> {
+        Points::new(data, data.len().checked_div(d).unwrap_or(0), d)?.with_keys(&self.keys)
+    }
+
     /// Algorithm 3 on the grid: the best rho_c over settings and numbers of trees for either way of labelling, and the
     /// setting selected without classes on the most trees.
     fn algorithm3(
@@ -249,7 +256,7 @@ impl Comparison {
         classes: &[u32],
         observer: &dyn Observer,
     ) -> Result<Vec<(Vec<u32>, String)>> {
-        let points = Points::new(data, data.len().checked_div(d).unwrap_or(0), d)?;
+        let points = self.points(data, d)?;
         let most = self.trees.iter().copied().max().unwrap_or(0);
         let params = ForestParams {
             trees: most,

@@ -1,15 +1,14 @@
 //! Input tables from Python as the library's [`Points`], without copying values.
 //!
-//! Takes float32 and float64, dense C-contiguous arrays, such arrays with gaps (NaN) and column means, or CSR matrices. A
-//! dense array is borrowed as it is. Of
-//! a CSR matrix the values are borrowed; row starts and column indices are copied, since scipy's index types are
-//! signed.
+//! Takes float32 and float64, dense C-contiguous arrays, such arrays with gaps (NaN) and column means, each with the keys
+//! of the columns of categories, or CSR matrices. A dense array is borrowed as it is. Of a CSR matrix the values are
+//! borrowed; row starts and column indices are copied, since scipy's index types are signed.
 
 use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use rpfcluster::{Points, Real};
+use rpfcluster::{ColumnKey, Points, Real};
 
 /// Evaluates `$body` with `$view` bound to the [`TableView`] of the table, for either float type.
 macro_rules! with_view {
@@ -28,8 +27,8 @@ macro_rules! with_view {
 }
 pub(crate) use with_view;
 
-/// A table from Python: a two-dimensional array, the tuple (array, means) of one with gaps, or the tuple
-/// (indptr, indices, data, n_features).
+/// A table from Python: a two-dimensional array, the tuple (array, means or None, columns) of one with gaps or categories,
+/// where `columns` has the feature and the level of each column, or the tuple (indptr, indices, data, n_features).
 pub enum InputTable<'py> {
     /// float32.
     F32(TypedTable<'py, f32>),
@@ -40,9 +39,9 @@ pub enum InputTable<'py> {
 /// A table of one float type. Keeps the numpy arrays borrowed.
 pub enum TypedTable<'py, R: Element> {
     /// A C-contiguous array.
-    Dense(PyReadonlyArray2<'py, R>),
+    Dense(PyReadonlyArray2<'py, R>, Vec<ColumnKey>),
     /// A C-contiguous array in which NaN is a gap, and the means of its columns.
-    Gaps(PyReadonlyArray2<'py, R>, Vec<R>),
+    Gaps(PyReadonlyArray2<'py, R>, Vec<R>, Vec<ColumnKey>),
     /// A CSR matrix.
     Sparse {
         /// Offset of the first value of each row.
@@ -67,6 +66,8 @@ pub enum TableView<'a, R> {
         n: usize,
         /// Number of columns.
         d: usize,
+        /// What the columns stand for.
+        keys: &'a [ColumnKey],
     },
     /// See [`TypedTable::Gaps`].
     Gaps {
@@ -76,6 +77,8 @@ pub enum TableView<'a, R> {
         n: usize,
         /// The mean of each column.
         means: &'a [R],
+        /// What the columns stand for.
+        keys: &'a [ColumnKey],
     },
     /// See [`TypedTable::Sparse`].
     Sparse {
@@ -95,25 +98,37 @@ impl<'a, 'py> FromPyObject<'a, 'py> for InputTable<'py> {
 
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
         if let Ok(parts) = object.cast::<PyTuple>() {
-            return if parts.len() == 2 { with_gaps(&parts) } else { sparse(&parts) };
+            return if parts.len() == 3 { prepared(&parts) } else { sparse(&parts) };
         }
         if let Ok(array) = object.extract::<PyReadonlyArray2<'py, f32>>() {
-            return Ok(InputTable::F32(TypedTable::Dense(array)));
+            return Ok(InputTable::F32(TypedTable::Dense(array, Vec::new())));
         }
         if let Ok(array) = object.extract::<PyReadonlyArray2<'py, f64>>() {
-            return Ok(InputTable::F64(TypedTable::Dense(array)));
+            return Ok(InputTable::F64(TypedTable::Dense(array, Vec::new())));
         }
         Err(PyTypeError::new_err("the data must be a two-dimensional float32 or float64 array"))
     }
 }
 
-fn with_gaps<'py>(parts: &Bound<'py, PyTuple>) -> PyResult<InputTable<'py>> {
-    let (array, means): (Bound<'py, PyAny>, Vec<f64>) = parts.extract()?;
+fn prepared<'py>(parts: &Bound<'py, PyTuple>) -> PyResult<InputTable<'py>> {
+    type Columns = Vec<(u32, Option<String>)>;
+    let (array, means, columns): (Bound<'py, PyAny>, Option<Vec<f64>>, Columns) = parts.extract()?;
+    let key = |(feature, level): (u32, Option<String>)| match level {
+        Some(name) => ColumnKey::level(feature, &name),
+        None => ColumnKey::number(feature),
+    };
+    let keys = columns.into_iter().map(key).collect();
     if let Ok(array) = array.extract::<PyReadonlyArray2<'py, f32>>() {
-        let means = means.into_iter().map(|mean| mean as f32).collect();
-        return Ok(InputTable::F32(TypedTable::Gaps(array, means)));
+        return Ok(InputTable::F32(match means {
+            Some(means) => TypedTable::Gaps(array, means.into_iter().map(|mean| mean as f32).collect(), keys),
+            None => TypedTable::Dense(array, keys),
+        }));
     }
-    Ok(InputTable::F64(TypedTable::Gaps(array.extract::<PyReadonlyArray2<'py, f64>>()?, means)))
+    let array = array.extract::<PyReadonlyArray2<'py, f64>>()?;
+    Ok(InputTable::F64(match means {
+        Some(means) => TypedTable::Gaps(array, means, keys),
+        None => TypedTable::Dense(array, keys),
+    }))
 }
 
 /// The mean of each column of an array, without its gaps.
@@ -157,11 +172,11 @@ impl<R: Element + Real> TypedTable<'_, R> {
     /// The slices. Fails when an array is not contiguous and aligned.
     pub fn view(&self) -> PyResult<TableView<'_, R>> {
         Ok(match self {
-            TypedTable::Dense(array) => {
-                TableView::Dense { values: array.as_slice()?, n: array.shape()[0], d: array.shape()[1] }
+            TypedTable::Dense(array, keys) => {
+                TableView::Dense { values: array.as_slice()?, n: array.shape()[0], d: array.shape()[1], keys }
             }
-            TypedTable::Gaps(array, means) => {
-                TableView::Gaps { values: array.as_slice()?, n: array.shape()[0], means }
+            TypedTable::Gaps(array, means, keys) => {
+                TableView::Gaps { values: array.as_slice()?, n: array.shape()[0], means, keys }
             }
             TypedTable::Sparse { starts, columns, values, d } => {
                 TableView::Sparse { starts, columns, values: values.as_slice()?, d: *d }
@@ -174,8 +189,10 @@ impl<'a, R: Real> TableView<'a, R> {
     /// Checks shape and values.
     pub fn points(self) -> rpfcluster::Result<Points<'a, R>> {
         match self {
-            TableView::Dense { values, n, d } => Points::new(values, n, d),
-            TableView::Gaps { values, n, means } => Points::with_gaps(values, n, means.len(), means),
+            TableView::Dense { values, n, d, keys } => Points::new(values, n, d)?.with_keys(keys),
+            TableView::Gaps { values, n, means, keys } => {
+                Points::with_gaps(values, n, means.len(), means)?.with_keys(keys)
+            }
             TableView::Sparse { starts, columns, values, d } => {
                 Points::sparse(starts, columns, values, starts.len().saturating_sub(1), d)
             }

@@ -132,4 +132,4 @@ pub use pipeline::{
     Evidence, Fitted, Partition, PrincipalComponents, Seconds, Verdict, VerdictWord, check_distinct,
     partitions,
 };
-pub use points::{Points, Precision, Real, column_means};
+pub use points::{ColumnKey, Points, Precision, Real, column_means};

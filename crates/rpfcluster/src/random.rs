@@ -38,6 +38,8 @@ pub enum Purpose {
     Leiden = 8,
     /// Side of a row whose values a direction has no weight on.
     Gap = 9,
+    /// Coefficients of a tree node by the keys of the columns.
+    Column = 10,
 }
 
 /// 2^64 divided by the golden ratio: the counter increment of SplitMix64.
@@ -132,6 +134,22 @@ impl Stream {
         let radius = radius(self.bits());
         let (x, y) = unit_vector(self.bits());
         (radius * x, radius * y)
+    }
+}
+
+/// Fills `out` with one standard normal deviate for each name, a function of `key` and the name alone. A name costs a
+/// whole Box-Muller pair, of which the first deviate is kept.
+pub fn normals_by_name(key: u64, names: impl Iterator<Item = u64>, out: &mut [f64]) {
+    let mut names = names.fuse();
+    for block in out.chunks_mut(PAIRS) {
+        let mut draws = [0; 2 * PAIRS];
+        for (pair, name) in draws.as_chunks_mut::<2>().0.iter_mut().zip(names.by_ref().take(block.len())) {
+            let own = mix(key ^ name);
+            *pair = [mix(own.wrapping_add(GOLDEN)), mix(own.wrapping_add(GOLDEN.wrapping_mul(2)))];
+        }
+        let mut deviates = [0.0; 2 * PAIRS];
+        normal_pairs(&draws, &mut deviates);
+        block.iter_mut().zip(deviates.as_chunks::<2>().0).for_each(|(to, pair)| *to = pair[0]);
     }
 }
 

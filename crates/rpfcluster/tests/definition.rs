@@ -7,8 +7,8 @@ mod common;
 
 use common::{Csr, integers, kinds, mostly_zero, normals, to_f32};
 use rpfcluster::model_file::Container;
-use rpfcluster::random::{Purpose, ROOT_PATH, Stream, child_path};
-use rpfcluster::{Direction, Forest, ForestParams, Points, Precision, Real, Silent, Split};
+use rpfcluster::random::{Purpose, ROOT_PATH, Stream, child_path, mix};
+use rpfcluster::{ColumnKey, Direction, Forest, ForestParams, Points, Precision, Real, Silent, Split};
 
 enum Node<R> {
     Leaf(Vec<u32>),
@@ -42,15 +42,72 @@ fn scale<R: Real>(values: &[R]) -> f64 {
     if (-40..=40).contains(&exponent) { 1.0 } else { 2f64.powi((-exponent).clamp(-1000, 120)) }
 }
 
+/// What directions depend on besides the node.
+struct Columns<'a> {
+    d: usize,
+    scale: f64,
+    keys: &'a [ColumnKey],
+}
+
+/// The coefficient of a column by its key: the first Box-Muller deviate of two SplitMix64 numbers, here from a stream.
+fn by_key(node: u64, key: ColumnKey) -> f64 {
+    let own = mix(node ^ key.id());
+    let golden = 0x9e37_79b9_7f4a_7c15u64;
+    let [a, b] = [1u64, 2].map(|i| mix(own.wrapping_add(golden.wrapping_mul(i))));
+    let u = ((a >> 11) + 1) as f64 / (1u64 << 53) as f64;
+    let angle = (b & ((1 << 62) - 1)) as f64 / (1u64 << 62) as f64 - 0.5 + (b >> 62) as f64;
+    (-2.0 * u.ln()).sqrt() * (angle * std::f64::consts::FRAC_PI_2).cos()
+}
+
+/// As `direction`, by the keys of the columns.
+fn keyed_direction(params: &ForestParams, mut stream: Stream, keys: &[ColumnKey]) -> Vec<f64> {
+    let node = stream.bits();
+    // The bits are those of the library; that they are these deviates is a test of its own.
+    let mut z = vec![0.0; keys.len()];
+    rpfcluster::random::normals_by_name(node, keys.iter().map(|key| key.id()), &mut z);
+    for (z, key) in z.iter().zip(keys) {
+        assert!((z - by_key(node, *key)).abs() < 1e-9, "{z} and {}", by_key(node, *key));
+    }
+    if params.direction == Direction::Sparse {
+        let mut features: Vec<u32> = keys.iter().map(|key| key.feature()).collect();
+        features.dedup();
+        let wanted = (features.len() as f64).sqrt().ceil() as usize;
+        let mut support = std::collections::BTreeSet::new();
+        while support.len() < wanted {
+            support.insert(features[stream.below(features.len() as u64) as usize]);
+        }
+        z.iter_mut()
+            .zip(keys)
+            .filter(|(_, key)| !support.contains(&key.feature()))
+            .for_each(|(z, _)| *z = 0.0);
+    }
+    z
+}
+
 /// Direction number `draw` of a node and its length before scaling.
 fn direction<R: Real>(
     params: &ForestParams,
     tree: usize,
     path: u64,
     draw: u64,
-    d: usize,
-    scale: f64,
+    columns: &Columns<'_>,
 ) -> (Vec<R>, f64) {
+    let Columns { d, scale, keys } = *columns;
+    if !keys.is_empty() {
+        let stream = Stream::new(params.seed, Purpose::Column, tree as u64, path ^ (draw << 1));
+        let z = keyed_direction(params, stream, keys);
+        // A category counts 1, whatever its levels.
+        let mut squares = 0.0;
+        for (j, key) in keys.iter().enumerate() {
+            let is_other = j > 0 && keys[j - 1].is_level() && keys[j - 1].feature() == key.feature();
+            squares += match key.is_level() {
+                false => z[j] * z[j],
+                true => f64::from(u8::from(!is_other && z[j] != 0.0)),
+            };
+        }
+        let length = f64::sqrt(squares);
+        return (z.into_iter().map(|z| R::from_f64(z * scale)).collect(), length);
+    }
     let mut stream = Stream::new(params.seed, Purpose::Direction, tree as u64, path ^ (draw << 1));
     let mut z = vec![0.0; d];
     match params.direction {
@@ -83,7 +140,7 @@ fn grow_node<R: Real>(
     params: &ForestParams,
     tree: usize,
     path: u64,
-    scale: f64,
+    columns: &Columns<'_>,
 ) -> Node<R> {
     if ids.len() < params.min_node {
         return Node::Leaf(ids);
@@ -93,7 +150,7 @@ fn grow_node<R: Real>(
         if draw >= params.candidates && best.is_some() {
             break;
         }
-        let (r, length) = direction::<R>(params, tree, path, draw as u64, rows[0].len(), scale);
+        let (r, length) = direction::<R>(params, tree, path, draw as u64, columns);
         let projections: Vec<R> = ids.iter().map(|&i| project(rows[i as usize], &r)).collect();
         let low = projections.iter().fold(projections[0], |m, &p| if p < m { p } else { m });
         let high = projections.iter().fold(projections[0], |m, &p| if p > m { p } else { m });
@@ -127,8 +184,8 @@ fn grow_node<R: Real>(
             .map(|(&i, _)| i)
             .collect::<Vec<u32>>()
     };
-    let left = grow_node(rows, side(true), params, tree, child_path(path, false), scale);
-    let right = grow_node(rows, side(false), params, tree, child_path(path, true), scale);
+    let left = grow_node(rows, side(true), params, tree, child_path(path, false), columns);
+    let right = grow_node(rows, side(false), params, tree, child_path(path, true), columns);
     Node::Inner { direction: r, cut, left: Box::new(left), right: Box::new(right) }
 }
 
@@ -177,15 +234,20 @@ fn stored_cuts<R: Real>(forest: &Forest) -> Vec<f64> {
 /// Asserts that the forest of the library has the leaves and, bit for bit, the cuts of the reference, and routes unseen
 /// rows to the same leaves.
 fn agree<R: Real>(values: &[R], unseen: &[R], d: usize, params: &ForestParams) {
+    agree_by_keys(values, unseen, d, &[], params);
+}
+
+/// As `agree`, with coefficients by the keys of the columns.
+fn agree_by_keys<R: Real>(values: &[R], unseen: &[R], d: usize, keys: &[ColumnKey], params: &ForestParams) {
     let n = values.len() / d;
     let rows: Vec<&[R]> = values.chunks_exact(d).collect();
-    let forest = Forest::grow(&Points::new(values, n, d).unwrap(), params).unwrap();
+    let forest = Forest::grow(&Points::new(values, n, d).unwrap().with_keys(keys).unwrap(), params).unwrap();
     let leaves = forest.leaves();
     let routed = forest.route(&Points::new(unseen, unseen.len() / d, d).unwrap()).unwrap();
-    let scale = scale(values);
+    let columns = Columns { d, scale: scale(values), keys };
     let mut cuts = Vec::new();
     for tree in 0..params.trees {
-        let reference = grow_node(&rows, (0..n as u32).collect(), params, tree, ROOT_PATH, scale);
+        let reference = grow_node(&rows, (0..n as u32).collect(), params, tree, ROOT_PATH, &columns);
         let mut expected = Vec::new();
         collect(&reference, &mut expected, &mut cuts);
         let found: Vec<Vec<u32>> = (0..leaves.first_column(tree + 1) - leaves.first_column(tree))
@@ -311,6 +373,26 @@ fn reference_agrees_on_quantized_wide_rows() {
     };
     agree(&pixels(&values), &pixels(&unseen), d, &few);
     agree(&to_f32(&pixels(&values)), &to_f32(&pixels(&unseen)), d, &few);
+}
+
+#[test]
+fn reference_agrees_on_columns_with_keys() {
+    let keys = |d: usize| -> Vec<ColumnKey> {
+        let level = |j: usize| ColumnKey::level(j as u32 / 3, &format!("level {j}"));
+        (0..d).map(|j| if j % 7 == 0 { ColumnKey::number(j as u32 / 3) } else { level(j) }).collect()
+    };
+    for d in [1, 4, 9, 16, 17, 50] {
+        let (values, unseen) = (normals(150, d, d as u64), normals(40, d, 1000 + d as u64));
+        for params in kinds(3, 6, 7) {
+            agree_by_keys(&values, &unseen, d, &keys(d), &params);
+            agree_by_keys(&to_f32(&values), &to_f32(&unseen), d, &keys(d), &params);
+        }
+    }
+    // Batches, transposed blocks and quantized rows.
+    let few = ForestParams { trees: 2, min_node: 100, seed: 4, ..Default::default() };
+    agree_by_keys(&normals(5000, 64, 5), &normals(4000, 64, 6), 64, &keys(64), &few);
+    agree_by_keys(&normals(20_000, 10, 7), &normals(300, 10, 8), 10, &keys(10), &few);
+    agree_by_keys(&to_f32(&normals(4_200, 100, 3)), &to_f32(&normals(150, 100, 4)), 100, &keys(100), &few);
 }
 
 #[test]

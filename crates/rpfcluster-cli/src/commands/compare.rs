@@ -35,7 +35,7 @@ pub fn run(args: &CompareArgs) -> Result {
         let classes = table.labels.as_ref().ok_or_else(|| Failure::usage("--label is missing"))?;
         check_memory(&session, n, d, &rpf)?;
         let values = table.complete_values();
-        let comparison = comparison(&rpf);
+        let comparison = Comparison { keys: table.keys.clone(), ..comparison(&rpf) };
         let mut answers = Answers::new();
         for experiment in experiments {
             session.detail(experiment.title());

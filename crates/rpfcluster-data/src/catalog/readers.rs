@@ -17,6 +17,7 @@ fn table(source: String, values: Values, d: usize, labels: Labels) -> Table {
     Table {
         source,
         columns: numbered_names(d),
+        keys: Vec::new(),
         has_header: false,
         n,
         values,

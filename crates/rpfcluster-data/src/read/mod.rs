@@ -6,6 +6,7 @@
 
 mod columnar;
 mod encoding;
+mod foreign;
 mod json;
 mod labels;
 mod mtx;
@@ -120,27 +121,6 @@ impl Format {
     }
 }
 
-/// What to do about a file of a spreadsheet or a database, recognised by its magic number.
-fn of_another_program(bytes: &[u8]) -> Option<&'static str> {
-    let holds = |name: &[u8]| memchr::memmem::find(bytes, name).is_some();
-    let is_archive = bytes.starts_with(b"PK\x03\x04");
-    // Office Open XML and OpenDocument are archives with a list of their parts; the older .xls is a compound file.
-    let is_sheet = is_archive && (holds(b"[Content_Types].xml") || holds(b"opendocument"));
-    if is_sheet || bytes.starts_with(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1") {
-        Some("is a spreadsheet, which is not read; save the sheet as CSV")
-    } else if bytes.starts_with(b"SQLite format 3\0") {
-        Some(
-            "is an SQLite database, which is not read; write a query as CSV: sqlite3 -header -csv FILE \"SELECT ...\"",
-        )
-    } else if bytes.get(8..12) == Some(b"DUCK") && bytes[..64.min(bytes.len())].contains(&0) {
-        Some(
-            "is a DuckDB database, which is not read; write a query as Parquet: COPY (SELECT ...) TO 'FILE.parquet'",
-        )
-    } else {
-        None
-    }
-}
-
 /// Whether text begins like a JSON object, or like an array of them.
 fn is_json(bytes: &[u8]) -> bool {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
@@ -183,7 +163,7 @@ pub fn read_frame_bytes(bytes: Vec<u8>, source: &str, options: &ReadOptions) -> 
 }
 
 fn parse_frame(bytes: Vec<u8>, source: &str, options: &ReadOptions, budget: &Budget) -> Result<Frame> {
-    if let (None, Some(problem)) = (options.format, of_another_program(&bytes)) {
+    if let (None, Some(problem)) = (options.format, foreign::remedy(&bytes, source)) {
         return Err(format(source, problem));
     }
     match options.format.unwrap_or_else(|| Format::from_bytes(&bytes)) {

@@ -130,7 +130,7 @@ fn of_sample(
     let d = columns.names.len();
     let mut values = vec![0.0; shown.len() * d];
     shown.iter().zip(values.chunks_exact_mut(d.max(1))).for_each(|(&i, row)| (columns.row)(i, row));
-    let points = Points::new(&values, shown.len(), d)?;
+    let points = Points::new(&values, shown.len(), d)?.with_keys(fitted.forest().keys())?;
     let min_node = fitted.min_node().min(shown.len() / 5).max(2);
     let setting = Setting { min_node, ..fitted.setting() };
     // One cluster always exists, also where the sample has fewer distinct rows than the run has clusters.
@@ -155,7 +155,7 @@ fn scores(
     let rows: Vec<usize> = shown.iter().copied().step_by(step.max(1)).collect();
     let mut values = vec![0.0; rows.len() * d];
     rows.iter().zip(values.chunks_exact_mut(d.max(1))).for_each(|(&i, row)| (columns.row)(i, row));
-    let points = Points::new(&values, rows.len(), d)?;
+    let points = Points::new(&values, rows.len(), d)?.with_keys(fitted.forest().keys())?;
     Ok(numbers_of_clusters(points.observed(observer), fitted.params(), ks)?)
 }
 

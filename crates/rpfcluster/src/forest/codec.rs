@@ -8,12 +8,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::gaps::NodeMoments;
+use super::levels::FittedLevels;
 use super::tree::{NodeValues, Tree};
 use super::{Forest, ForestParams};
 use crate::error::{Error, Result, damaged};
 use crate::model_file::{Container, Piece, Sections, read};
 use crate::observe::{Observer, Silent, check};
-use crate::points::Precision;
+use crate::points::{ColumnKey, Precision};
 
 /// The scalars of a forest, stored as JSON.
 #[derive(serde::Serialize, serde::Deserialize)]
@@ -36,6 +37,10 @@ pub(crate) struct Encoded {
     draws: Vec<u32>,
     /// For each tree, the number of nodes that keep moments, and the nodes.
     large: Vec<u32>,
+    /// For each column that has a key, its feature, and the halves of the key, the lower first.
+    keys: Vec<u32>,
+    /// The levels of the rows, little-endian.
+    levels: Vec<u8>,
 }
 
 fn piece(values: &NodeValues) -> Piece<'_> {
@@ -51,6 +56,24 @@ fn numbers(file: &Container<'_>, section: &str, precision: Precision) -> Result<
         Precision::F32 => NodeValues::F32(file.f32s(section)?),
         Precision::F64 => NodeValues::F64(file.f64s(section)?),
     })
+}
+
+/// The version of the format from which columns can have keys.
+const KEYS_VERSION: u32 = 2;
+
+/// The keys of the columns.
+fn keys(file: &Container<'_>) -> Result<Vec<ColumnKey>> {
+    if !file.has("keys") {
+        return Ok(Vec::new());
+    }
+    let numbers = file.u32s("keys")?;
+    let (keys, rest) = numbers.as_chunks::<3>();
+    if !rest.is_empty() {
+        return Err(damaged("section keys ends within a key"));
+    }
+    let key =
+        |&[feature, low, high]: &[u32; 3]| ColumnKey { feature, id: u64::from(high) << 32 | u64::from(low) };
+    Ok(keys.iter().map(key).collect())
 }
 
 impl Forest {
@@ -76,7 +99,10 @@ impl Forest {
                 large.extend_from_slice(&moments.nodes);
             }
         }
-        Ok(Encoded { head, inner: self.trees.iter().map(|t| t.right.len() as u32).collect(), draws, large })
+        let keys = self.keys.iter().flat_map(|key| [key.feature, key.id as u32, (key.id >> 32) as u32]);
+        let inner = self.trees.iter().map(|t| t.right.len() as u32).collect();
+        let levels = self.levels.iter().flat_map(|levels| &levels.codes).flat_map(|code| code.to_le_bytes());
+        Ok(Encoded { head, inner, draws, large, keys: keys.collect(), levels: levels.collect() })
     }
 
     pub(crate) fn add_sections<'a>(&'a self, small: &'a Encoded, sections: &mut Sections<'a>) {
@@ -89,6 +115,15 @@ impl Forest {
             sections.add("large", vec![Piece::U32(&small.large)]);
             let moments = self.trees.iter().filter_map(|t| t.moments.as_ref());
             sections.add("moments", moments.map(|moments| piece(&moments.values)).collect());
+        }
+        if !small.keys.is_empty() {
+            // A reader of version 1 would draw other directions.
+            sections.require(KEYS_VERSION);
+            sections.add("keys", vec![Piece::U32(&small.keys)]);
+        }
+        if let Some(levels) = &self.levels {
+            sections.add("units", vec![Piece::F64(&levels.values)]);
+            sections.add("levels", vec![Piece::Bytes(&small.levels)]);
         }
         sections.add("starts", self.trees.iter().map(|t| Piece::U32(&t.starts)).collect());
         sections.add("members", self.trees.iter().map(|t| Piece::U32(&t.members)).collect());
@@ -124,6 +159,8 @@ impl Forest {
             d: head.d,
             precision: head.precision,
             exponent: head.exponent,
+            keys: keys(file)?,
+            levels: None,
             trees: Vec::with_capacity(trees),
         };
         let mut at = 0;
@@ -149,6 +186,14 @@ impl Forest {
         }
         if head.gaps {
             forest.read_moments(file)?;
+        }
+        if file.has("levels") {
+            let (codes, rest) = file.section("levels")?.as_chunks::<2>();
+            if !rest.is_empty() {
+                return Err(damaged("section levels ends within a number"));
+            }
+            let codes = codes.iter().map(|code| u16::from_le_bytes(*code)).collect();
+            forest.levels = Some(FittedLevels::read(&forest.keys, file.f64s("units")?, codes));
         }
         forest.check(observer)?;
         Ok(forest)

@@ -127,7 +127,8 @@ impl<'a, R: Real> GapRows<'a, R> {
         GapRows { values, d }
     }
 
-    fn row(&self, id: u32) -> &'a [R] {
+    /// The values of a row.
+    pub fn row(&self, id: u32) -> &'a [R] {
         &self.values[id as usize * self.d..][..self.d]
     }
 
@@ -156,9 +157,20 @@ impl<'a, R: Real> GapRows<'a, R> {
     }
 
     /// `out[i]` is the projection of row `ids[i]`; infinite where a coin decides. Returns the smallest and the largest
-    /// finite projection.
+    /// finite projection. Without variances, gaps are means and nothing else.
     pub fn project(&self, ids: &[u32], direction: &DirectionVector<R>, out: &mut [R]) -> (R, R) {
         let (dense, moments) = (&direction.dense[..self.d], &direction.moments);
+        if moments.variances.is_empty() {
+            let mut range: Option<(R, R)> = None;
+            let mut filled = vec![R::default(); self.d];
+            for (out, &id) in out.iter_mut().zip(ids) {
+                let values = self.row(id).iter().zip(&moments.means);
+                filled.iter_mut().zip(values).for_each(|(to, (value, mean))| *to = value_or(*value, *mean));
+                *out = sum(&filled, dense) + R::default();
+                widen(&mut range, *out);
+            }
+            return range.unwrap_or_default();
+        }
         let base = sum(&moments.means, dense).to_f64();
         let weights: Vec<f64> =
             dense.iter().zip(&moments.variances).map(|(r, v)| r.to_f64() * r.to_f64() * v.to_f64()).collect();
@@ -184,10 +196,15 @@ impl<'a, R: Real> GapRows<'a, R> {
                 true => direction.coin.side(row),
             };
             if out.is_finite() {
-                let (low, high) = range.unwrap_or((*out, *out));
-                range = Some((if *out < low { *out } else { low }, if *out > high { *out } else { high }));
+                widen(&mut range, *out);
             }
         }
         range.unwrap_or_default()
     }
+}
+
+/// Extends a range to a projection.
+fn widen<R: Real>(range: &mut Option<(R, R)>, to: R) {
+    let (low, high) = range.unwrap_or((to, to));
+    *range = Some((if to < low { to } else { low }, if to > high { to } else { high }));
 }

@@ -22,7 +22,7 @@ use super::tree::{NodeValues, Tree};
 use super::tree_batch::Projections;
 use crate::error::Result;
 use crate::observe::{Observer, check};
-use crate::points::Real;
+use crate::points::{ColumnKey, Real};
 use crate::random::{ROOT_PATH, child_path};
 use crate::simd::stable_partition::{PartitionBuffer, RowBlock, partition};
 
@@ -50,6 +50,8 @@ pub(crate) struct Job<'a, R: Real> {
     pub quantized: Option<QuantizedRows>,
     /// The column means of rows with gaps; empty otherwise.
     pub means: &'a [R],
+    /// The keys of the columns; empty where coefficients are drawn by place.
+    pub keys: &'a [ColumnKey],
     pub n: usize,
     pub d: usize,
     pub params: &'a ForestParams,
@@ -125,7 +127,7 @@ pub(crate) fn grow_tree<R: Real>(
 ) -> Result<Tree> {
     let PartialTree { mut members, nodes } = partial;
     let (n, params) = (job.n, job.params);
-    let mut source = DirectionSource::new(params, tree, job.d, job.exponent);
+    let mut source = DirectionSource::new(params, tree, job.d, job.exponent, job.keys);
     let (mut right, mut cuts, mut draws, mut starts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut large, mut kept): (Vec<u32>, Vec<Moments<R>>) = (Vec::new(), Vec::new());
     let root = (!nodes.is_empty()).then_some(0);

@@ -6,14 +6,17 @@
 //! costs one projection per row, level and tree; a tree takes 4 bytes per row and 12 to 16 per leaf.
 //!
 //! `params` holds the parameters, `split` draws directions and cuts, `grow` grows a tree, `tree_batch` the upper levels
-//! of several, `sampled` grows trees on a sample, `tree` stores a tree, `route` sends rows down a tree, `leaf_ids` holds the result, `codec` writes model
-//! files. `projection` computes exact projections, `quantized` 16-bit approximations that decide most comparisons.
+//! of several, `sampled` grows trees on a sample, `tree` stores a tree, `route` sends rows down a tree, `leaf_ids` holds the
+//! result, `codec` writes model files. `gaps` projects rows with missing values, `levels` helps it with levels that no
+//! training row has. `projection` computes exact projections, `quantized` 16-bit approximations that decide most
+//! comparisons.
 
 #[cfg(feature = "serde")]
 mod codec;
 mod gaps;
 mod grow;
 mod leaf_ids;
+mod levels;
 mod params;
 mod projection;
 mod quantized;
@@ -35,7 +38,8 @@ pub(crate) use tree::{Tree, leaf_lists};
 
 use crate::error::{Error, Result, damaged};
 use crate::observe::{Observed, Observer, Stage, StageGuard, check};
-use crate::points::{AnyPoints, Points, Precision, Real, check_shape};
+use crate::points::{AnyPoints, ColumnKey, Points, Precision, Real, check_shape, first_descent};
+use levels::FittedLevels;
 use projection::fixed_order::{self, RowStorage};
 use quantized::{grid, partition as quantized_partition};
 
@@ -58,6 +62,10 @@ pub struct Forest {
     pub(crate) precision: Precision,
     /// Directions are scaled by two to this power; 0 unless the data is very large or very small.
     pub(crate) exponent: i32,
+    /// What the columns stand for; empty where coefficients are drawn by place.
+    pub(crate) keys: Vec<ColumnKey>,
+    /// The levels of the training rows, where columns are indicators and the nodes keep no moments.
+    pub(crate) levels: Option<FittedLevels>,
     pub(crate) trees: Vec<Tree>,
 }
 
@@ -98,12 +106,16 @@ impl Forest {
         observer: &dyn Observer,
     ) -> Result<Self> {
         let exponent = split::scale_exponent(points.largest());
-        match params.max_samples {
+        let mut forest = match params.max_samples {
             Some(most) if most < points.n() => {
-                Self::grow_sampled(points, params, most, numbers, exponent, observer)
+                Self::grow_sampled(points, params, most, numbers, exponent, observer)?
             }
-            _ => Self::grow_all(points, params, exponent, observer),
+            _ => Self::grow_all(points, params, exponent, observer)?,
+        };
+        if points.means().is_empty() {
+            forest.levels = FittedLevels::of(points);
         }
+        Ok(forest)
     }
 
     /// Grows the trees on all of these rows.
@@ -118,6 +130,7 @@ impl Forest {
             rows: RowStorage::new(points),
             quantized: None,
             means: points.means(),
+            keys: points.keys(),
             n,
             d,
             params,
@@ -148,7 +161,17 @@ impl Forest {
             })
             .collect();
         let trees = trees?.into_iter().flatten().collect();
-        Ok(Forest { params: params.clone(), n, d, precision: R::PRECISION, exponent, trees })
+        let keys = points.keys().to_vec();
+        Ok(Forest {
+            params: params.clone(),
+            n,
+            d,
+            precision: R::PRECISION,
+            exponent,
+            keys,
+            levels: None,
+            trees,
+        })
     }
 
     /// The parameters of the forest.
@@ -164,6 +187,11 @@ impl Forest {
     /// Number of columns.
     pub fn d(&self) -> usize {
         self.d
+    }
+
+    /// What the columns stand for ([`Points::with_keys`]); empty where coefficients are drawn by place.
+    pub fn keys(&self) -> &[ColumnKey] {
+        &self.keys
     }
 
     /// Precision of the training data.
@@ -225,7 +253,10 @@ impl Forest {
             Precision::F32 => 4,
             Precision::F64 => 8,
         };
-        self.trees
+        let levels =
+            self.levels.as_ref().map_or(0, |levels| 2 * levels.codes.len() + 8 * levels.values.len());
+        let of_trees: usize = self
+            .trees
             .iter()
             .map(|t| {
                 let moments =
@@ -235,7 +266,8 @@ impl Forest {
                     + (t.starts.len() + t.members.len()) * 4
                     + moments
             })
-            .sum()
+            .sum();
+        of_trees + levels + self.keys.len() * size_of::<ColumnKey>()
     }
 
     /// The leaf of each row of `points` in each tree. Rows of another precision are converted to that of the forest
@@ -270,7 +302,12 @@ impl Forest {
         let points = match points.complete() {
             Some(complete) => complete,
             None if has_moments => points,
-            None => return Err(Error::Gaps),
+            None if !points.lacks_levels_only() => return Err(Error::Gaps),
+            None if self.levels.is_some() => points,
+            // A model of an earlier version.
+            None => {
+                return points.with_gaps_filled(|filled| self.route_points(*filled, observer))?;
+            }
         };
         self.route_rows(&RowStorage::new(&points), points.n(), observer)
     }
@@ -301,6 +338,12 @@ impl Forest {
         check_shape(self.n, self.d).map_err(damaged)?;
         if !split::EXPONENTS.contains(&self.exponent) {
             return Err(damaged(format!("directions are scaled by two to the power {}", self.exponent)));
+        }
+        if !(self.keys.is_empty() || self.keys.len() == self.d) || first_descent(&self.keys).is_some() {
+            return Err(damaged("the keys of its columns do not fit"));
+        }
+        if self.levels.as_ref().is_some_and(|levels| !levels.fits(self.n)) {
+            return Err(damaged("the levels of its rows do not fit"));
         }
         let draws = self.params.candidates.max(split::ATTEMPTS);
         for (number, tree) in self.trees.iter().enumerate() {

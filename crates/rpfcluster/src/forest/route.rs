@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::Forest;
+use super::levels::FittedLevels;
 use super::params::Direction;
 use super::projection::fixed_order::{DirectionVector, RowStorage};
 use super::projection::transposed::TransposedBlock;
@@ -39,10 +40,12 @@ pub(crate) struct RoutedRows<'a, R: Clone> {
     d: usize,
     /// The quantized rows, where quantized routing applies.
     quantized: Option<QuantizedRows>,
+    /// The levels of the training rows, and the categories in which rows have others.
+    levels: Option<(&'a FittedLevels, Vec<usize>)>,
 }
 
 impl<'a, R: Real> RoutedRows<'a, R> {
-    pub fn new(rows: &'a RowStorage<'a, R>, n: usize, forest: &Forest) -> Self {
+    pub fn new(rows: &'a RowStorage<'a, R>, n: usize, forest: &'a Forest) -> Self {
         let d = forest.d;
         let quantized = match available() {
             false => None,
@@ -51,7 +54,9 @@ impl<'a, R: Real> RoutedRows<'a, R> {
             true if forest.params.direction == Direction::Sparse => None,
             true => QuantizedRows::covering(rows, n, d),
         };
-        RoutedRows { rows, d, quantized }
+        let levels = forest.levels.as_ref().zip(rows.gaps());
+        let levels = levels.map(|(levels, rows)| (levels, levels.lacking(rows, n)));
+        RoutedRows { rows, d, quantized, levels }
     }
 }
 
@@ -82,7 +87,7 @@ pub(crate) fn route_tree<R: Real>(
     observer: &dyn Observer,
 ) -> Result<()> {
     let (tree, rows, d) = (&forest.trees[number], routed.rows, forest.d);
-    let mut source = DirectionSource::new(&forest.params, number, d, forest.exponent);
+    let mut source = DirectionSource::new(&forest.params, number, d, forest.exponent, &forest.keys);
     let kept = tree.right.len() * d * size_of::<R>();
     let max_rows = TransposedBlock::max_rows(rows, d);
     if let Some(quantized) = &routed.quantized
@@ -208,6 +213,10 @@ fn route_in_place<R: Real>(
         let kept = moments.and_then(|moments| moments.find(at.node)).unwrap_or(above);
         if let Some(moments) = moments {
             moments.read(kept, routed.d, &mut scratch.direction.moments);
+        } else if let Some((levels, lacking)) = &routed.levels {
+            let means = &mut scratch.direction.moments.means;
+            means.resize(routed.d, R::default());
+            levels.means_at(lacking, tree, at, means);
         }
         let (cut, direction): (R, _) = (tree.cuts.get(at.node as usize), &scratch.direction);
         let approx = routed

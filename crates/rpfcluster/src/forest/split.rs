@@ -3,12 +3,15 @@
 //! The direction is a function of seed, tree and path from the root, the cut of these and of the projections; neither
 //! depends on the order in which nodes are grown. Sparse directions follow the very sparse random projections of Li,
 //! Hastie and Church (KDD 2006): exactly √d coordinates are not zero, and they are normal instead of ±1.
+//!
+//! Where columns have keys, a coefficient is a function of the node and the key of its column, and a sparse direction
+//! takes √f of the f features with all their columns.
 
 use super::gaps::CoinKey;
 use super::params::{Direction, ForestParams, Split};
 use super::projection::fixed_order::{DirectionVector, LANES};
-use crate::points::Real;
-use crate::random::{Purpose, Stream};
+use crate::points::{ColumnKey, Real};
+use crate::random::{Purpose, Stream, normals_by_name};
 
 /// Directions tried while all projections of a node are equal. Distinct rows that four Gaussian directions do not
 /// separate differ by less than the rounding of a projection. Sparse directions may miss the columns in which rows
@@ -27,7 +30,7 @@ pub(crate) struct NodeKey {
 }
 
 /// Draws the directions of the nodes of one tree.
-pub(crate) struct DirectionSource {
+pub(crate) struct DirectionSource<'a> {
     seed: u64,
     tree: u64,
     d: usize,
@@ -36,11 +39,25 @@ pub(crate) struct DirectionSource {
     /// overflow nor underflow. Otherwise 1.
     scale: f64,
     normals: Vec<f64>,
+    /// The keys of the columns; empty where coefficients are drawn by place.
+    keys: &'a [ColumnKey],
+    /// The columns of each feature, where columns have keys and directions are sparse.
+    features: Vec<std::ops::Range<u32>>,
+    /// With keys, what a column adds to the squared length: 1 for the first level of a category, 0 for its other levels;
+    /// `None` for the square of the coefficient of a number.
+    squares: Vec<Option<f64>>,
 }
 
-impl DirectionSource {
-    pub fn new(params: &ForestParams, tree: usize, d: usize, exponent: i32) -> Self {
+impl<'a> DirectionSource<'a> {
+    pub fn new(params: &ForestParams, tree: usize, d: usize, exponent: i32, keys: &'a [ColumnKey]) -> Self {
+        let features = match params.direction {
+            Direction::Gaussian => Vec::new(),
+            Direction::Sparse => columns_of_features(keys),
+        };
         DirectionSource {
+            keys,
+            features,
+            squares: squares_of(keys),
             seed: params.seed,
             tree: tree as u64,
             d,
@@ -55,33 +72,50 @@ impl DirectionSource {
         self.d
     }
 
-    /// Writes direction number `draw` of the node at `path`; returns its length before scaling.
+    /// Writes direction number `draw` of the node at `path`; returns its length before scaling. With keys, a category
+    /// counts 1 whatever its levels, so that these do not decide which candidate is the widest.
     pub fn draw<R: Real>(&mut self, path: u64, draw: usize, out: &mut DirectionVector<R>) -> f64 {
-        let mut stream = Stream::new(self.seed, Purpose::Direction, self.tree, path ^ ((draw as u64) << 1));
+        let purpose = if self.keys.is_empty() { Purpose::Direction } else { Purpose::Column };
+        let mut stream = Stream::new(self.seed, purpose, self.tree, path ^ ((draw as u64) << 1));
         out.dense.clear();
         out.support.clear();
         out.coin = CoinKey { seed: self.seed, tree: self.tree, path };
         let mut squares = 0.0;
+        if !self.keys.is_empty() {
+            normals_by_name(stream.bits(), self.keys.iter().map(|key| key.id), &mut self.normals);
+        }
         match self.kind {
             Direction::Gaussian => {
-                stream.normals(&mut self.normals);
+                if self.keys.is_empty() {
+                    stream.normals(&mut self.normals);
+                }
                 out.dense.extend(self.normals.iter().map(|&z| R::from_f64(z * self.scale)));
                 out.dense.resize(self.d.next_multiple_of(LANES), R::default());
-                squares = self.normals.iter().fold(squares, |sum, z| sum + z * z);
+                squares = match self.squares.is_empty() {
+                    true => self.normals.iter().fold(squares, |sum, z| sum + z * z),
+                    false => {
+                        self.normals.iter().zip(&self.squares).map(|(z, own)| own.unwrap_or(z * z)).sum()
+                    }
+                };
             }
             Direction::Sparse => {
                 out.dense.resize(self.d.next_multiple_of(LANES), R::default());
-                let wanted = support_size(self.d);
+                let choices = if self.keys.is_empty() { self.d } else { self.features.len() };
+                let wanted = support_size(choices);
                 while out.support.len() < wanted {
-                    let j = stream.below(self.d as u64) as u32;
+                    let j = stream.below(choices as u64) as u32;
                     if !out.support.contains(&j) {
                         out.support.push(j);
                     }
                 }
                 out.support.sort_unstable();
+                if !self.keys.is_empty() {
+                    let chosen = std::mem::take(&mut out.support);
+                    out.support.extend(chosen.iter().flat_map(|j| self.features[*j as usize].clone()));
+                }
                 for &j in &out.support {
-                    let z = stream.normal();
-                    squares += z * z;
+                    let z = if self.keys.is_empty() { stream.normal() } else { self.normals[j as usize] };
+                    squares += self.squares.get(j as usize).copied().flatten().unwrap_or(z * z);
                     out.dense[j as usize] = R::from_f64(z * self.scale);
                 }
                 // Narrow rows are padded and projected as dense rows.
@@ -92,6 +126,30 @@ impl DirectionSource {
         }
         squares.sqrt()
     }
+}
+
+/// See [`DirectionSource::squares`].
+fn squares_of(keys: &[ColumnKey]) -> Vec<Option<f64>> {
+    let mut before = None;
+    keys.iter()
+        .map(|key| {
+            let category = key.is_level().then_some(key.feature);
+            let is_first = category != std::mem::replace(&mut before, category);
+            category.map(|_| f64::from(u8::from(is_first)))
+        })
+        .collect()
+}
+
+/// The columns of each feature, in the order of the columns.
+pub(crate) fn columns_of_features(keys: &[ColumnKey]) -> Vec<std::ops::Range<u32>> {
+    let mut start = 0;
+    let runs = keys.chunk_by(|a, b| a.feature == b.feature);
+    runs.map(|run| {
+        let first = start;
+        start += run.len() as u32;
+        first..start
+    })
+    .collect()
 }
 
 /// Number of coordinates of a sparse direction: √d, rounded up.

@@ -81,14 +81,14 @@ struct Buffers<R> {
 }
 
 /// A tree of the batch.
-struct BatchTree<R> {
+struct BatchTree<'a, R> {
     tree: usize,
-    source: DirectionSource,
+    source: DirectionSource<'a>,
     partial: PartialTree<R>,
     open: Vec<BatchNode<R>>,
 }
 
-impl<R: Real> BatchTree<R> {
+impl<R: Real> BatchTree<'_, R> {
     /// Opens the node of the rows `members[start..end]`. A node along whose direction the error bound does not hold is
     /// left to `grow_tree`.
     fn open(&mut self, job: &Job<R>, start: usize, end: usize, path: u64, parent: Option<Parent>) {
@@ -197,7 +197,7 @@ pub(crate) fn grow_upper_levels<R: Real>(
     scratch.batch.resize_with(slots, Projections::default);
     let mut growing: Vec<BatchTree<R>> = trees
         .map(|tree| {
-            let source = DirectionSource::new(job.params, tree, job.d, job.exponent);
+            let source = DirectionSource::new(job.params, tree, job.d, job.exponent, job.keys);
             let mut growing = BatchTree { tree, source, partial: PartialTree::new(job.n), open: Vec::new() };
             growing.open(job, 0, job.n, ROOT_PATH, None);
             growing

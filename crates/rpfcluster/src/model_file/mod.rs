@@ -14,8 +14,8 @@ use crate::observe::{Observer, check};
 
 /// First bytes of every model file.
 pub const MAGIC: [u8; 8] = *b"RPFMODEL";
-/// The newest version this library writes and reads.
-pub const VERSION: u32 = 1;
+/// The newest version this library writes and reads. A file has the oldest version that describes it.
+pub const VERSION: u32 = 2;
 /// Alignment of the sections in bytes: a cache line, which suits every element type.
 const ALIGN: usize = 64;
 /// Bytes of the header; 28 are used, the rest are zeros.
@@ -73,15 +73,27 @@ impl Piece<'_> {
 }
 
 /// Sections to be written, in order.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Sections<'a> {
     list: Vec<([u8; 8], Vec<Piece<'a>>)>,
+    version: u32,
+}
+
+impl Default for Sections<'_> {
+    fn default() -> Self {
+        Sections { list: Vec::new(), version: 1 }
+    }
 }
 
 impl<'a> Sections<'a> {
     /// Adds a section; a name has at most eight bytes.
     pub fn add(&mut self, name: &str, pieces: Vec<Piece<'a>>) {
         self.list.push((tag(name), pieces));
+    }
+
+    /// States that readers of versions below `version` would misunderstand the file.
+    pub fn require(&mut self, version: u32) {
+        self.version = self.version.max(version);
     }
 
     /// Whether a section of this name was added.
@@ -118,7 +130,7 @@ impl<'a> Sections<'a> {
         }
         let mut header = Vec::with_capacity(HEADER);
         header.extend_from_slice(&MAGIC);
-        header.extend_from_slice(&VERSION.to_le_bytes());
+        header.extend_from_slice(&self.version.to_le_bytes());
         header.extend_from_slice(&(self.list.len() as u32).to_le_bytes());
         header.extend_from_slice(&(offset as u64).to_le_bytes());
         let mut crc = crc32fast::Hasher::new();

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::metrics::Scores;
 use crate::observe::{Observer, Quiet};
 use crate::params::{AffinityParams, RpfCluster, Setting};
-use crate::points::{Points, Real};
+use crate::points::{ColumnKey, Points, Real};
 use crate::random::sample_rows;
 use crate::select::{K_SAMPLE_ROWS, KCandidate, KChoice, KEvidence, choose_k};
 
@@ -304,6 +304,7 @@ struct OtherColumns {
     rows: Vec<u32>,
     values: Vec<f64>,
     d: usize,
+    keys: Vec<ColumnKey>,
 }
 
 impl OtherColumns {
@@ -317,11 +318,13 @@ impl OtherColumns {
             let kept = row_values.iter().enumerate().filter(|(column, _)| !left_out.contains(column));
             values.extend(kept.map(|(_, value)| *value));
         }
-        OtherColumns { rows, values, d }
+        let keys = points.keys().iter().enumerate().filter(|(column, _)| !left_out.contains(column));
+        let keys = keys.map(|(_, key)| *key).collect();
+        OtherColumns { rows, values, d, keys }
     }
 
     fn points(&self) -> Result<Points<'_, f64>> {
-        Points::new(&self.values, self.rows.len(), self.d)
+        Points::new(&self.values, self.rows.len(), self.d)?.with_keys(&self.keys)
     }
 }
 

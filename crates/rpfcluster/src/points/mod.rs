@@ -6,8 +6,11 @@
 //! Dense rows may have gaps, written as NaN. Trees route such rows by node means (`forest::gaps`); everything else
 //! reads the mean of the column in place of a gap.
 
+mod keys;
 mod real;
 
+pub use keys::ColumnKey;
+pub(crate) use keys::first_descent;
 pub use real::{AnyPoints, Precision, Real};
 
 use crate::error::{Error, Result};
@@ -25,6 +28,8 @@ pub struct Points<'a, R> {
     d: usize,
     largest: f64,
     storage: Storage<'a, R>,
+    /// What the columns stand for; empty where coefficients are drawn by place.
+    keys: &'a [ColumnKey],
 }
 
 /// Memory layout of the rows.
@@ -58,7 +63,7 @@ impl<'a, R: Real> Points<'a, R> {
             column: at % d + 1,
             value,
         })?;
-        Ok(Points { n, d, largest, storage: Storage::Dense(values) })
+        Ok(Points { n, d, largest, storage: Storage::Dense(values), keys: &[] })
     }
 
     /// A dense row-major table with gaps: NaN is a missing value. `means` replace gaps wherever rows are not routed down
@@ -95,7 +100,7 @@ impl<'a, R: Real> Points<'a, R> {
             // Ignores NaN.
             largest = largest.max(value.abs());
         }
-        Ok(Points { n, d, largest, storage: Storage::Gaps { values, means } })
+        Ok(Points { n, d, largest, storage: Storage::Gaps { values, means }, keys: &[] })
     }
 
     /// A sparse table in compressed rows: row i holds `columns[starts[i]..starts[i + 1]]`, ascending, and their
@@ -129,7 +134,7 @@ impl<'a, R: Real> Points<'a, R> {
             column: columns[at] as usize + 1,
             value,
         })?;
-        Ok(Points { n, d, largest, storage: Storage::Sparse { starts, columns, values } })
+        Ok(Points { n, d, largest, storage: Storage::Sparse { starts, columns, values }, keys: &[] })
     }
 
     /// Number of rows.
@@ -180,7 +185,7 @@ impl<'a, R: Real> Points<'a, R> {
                 Storage::Sparse { starts: &starts[rows.start..=rows.end], columns, values }
             }
         };
-        Points { n, d: self.d, largest: self.largest, storage }
+        Points { n, storage, ..*self }
     }
 
     /// Calls `work` with a copy of some rows. Sparse rows stay sparse.
@@ -195,7 +200,7 @@ impl<'a, R: Real> Points<'a, R> {
                     Storage::Gaps { means, .. } => Points::with_gaps(&copied, rows.len(), self.d, means)?,
                     _ => Points::new(&copied, rows.len(), self.d)?,
                 };
-                Ok(work(&points))
+                Ok(work(&Points { keys: self.keys, ..points }))
             }
             Storage::Sparse { starts, columns, values } => {
                 let (mut firsts, mut places) = (vec![0], Vec::new());
@@ -205,7 +210,8 @@ impl<'a, R: Real> Points<'a, R> {
                     copied.extend_from_slice(&values[range]);
                     firsts.push(places.len());
                 }
-                Ok(work(&Points::sparse(&firsts, &places, &copied, rows.len(), self.d)?))
+                let points = Points::sparse(&firsts, &places, &copied, rows.len(), self.d)?;
+                Ok(work(&Points { keys: self.keys, ..points }))
             }
         }
     }
@@ -228,7 +234,7 @@ impl<'a, R: Real> Points<'a, R> {
                 Points::sparse(starts, columns, &values, self.n, self.d)?
             }
         };
-        Ok(work(&points))
+        Ok(work(&Points { keys: self.keys, ..points }))
     }
 
     /// Calls `work` with the rows scaled to unit length. Sparse rows stay sparse; gaps become the means of their columns.
@@ -238,7 +244,8 @@ impl<'a, R: Real> Points<'a, R> {
                 let mut values = Vec::with_capacity(self.n * self.d);
                 (0..self.n).for_each(|row| self.each_value(row, |_, value| values.push(value)));
                 values.chunks_exact_mut(self.d).for_each(scale_to_unit_length);
-                Ok(work(&Points::new(&values, self.n, self.d)?))
+                let points = Points::new(&values, self.n, self.d)?;
+                Ok(work(&Points { keys: self.keys, ..points }))
             }
             Storage::Sparse { starts, columns, values } => {
                 // A part of a table has starts of its own.
@@ -246,7 +253,8 @@ impl<'a, R: Real> Points<'a, R> {
                 let mut values = values[first..last].to_vec();
                 let starts: Vec<usize> = starts.iter().map(|start| start - first).collect();
                 starts.windows(2).for_each(|row| scale_to_unit_length(&mut values[row[0]..row[1]]));
-                Ok(work(&Points::sparse(&starts, &columns[first..last], &values, self.n, self.d)?))
+                let points = Points::sparse(&starts, &columns[first..last], &values, self.n, self.d)?;
+                Ok(work(&Points { keys: self.keys, ..points }))
             }
         }
     }

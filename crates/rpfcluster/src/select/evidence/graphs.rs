@@ -11,7 +11,6 @@ use crate::kernel::{LeafMatrix, Neighbors};
 use crate::label::label;
 use crate::observe::Quiet;
 use crate::params::RpfCluster;
-use crate::points::Points;
 
 /// Neighbours and power of the soft graph, on which clusters that touch leak into each other.
 const SOFT: (usize, f64) = (10, 2.0);
@@ -39,7 +38,7 @@ impl GrownGraphs {
         most: usize,
         quiet: &Quiet,
     ) -> Result<GrownGraphs> {
-        let points = Points::new(sample.values, sample.n, sample.d)?;
+        let points = sample.points()?;
         let min_node = (sample.n / 5).clamp(sample.n.clamp(2, 4), MIN_NODE);
         let forest = RpfCluster { trees: Some(trees), ..params.clone() }.forest_params(min_node);
         let forest = Forest::grow(points.observed(quiet), &forest)?;

@@ -130,7 +130,8 @@ impl KEvidence {
     ) -> Result<Self> {
         let rows = sample_rows(params.seed, points.n(), rows);
         let (values, d) = dense_sample(points, &rows, params.seed, observer)?;
-        let sample = Sample { values: &values, n: rows.len(), d };
+        let keys = if d == points.d() { points.keys() } else { &[] };
+        let sample = Sample { values: &values, n: rows.len(), d, keys };
         let most = ks.last().map_or(2, |k| *k).min(sample.n);
         // The score was calibrated with this number; more trees hardly change it.
         let trees = params.trees.map_or(RpfCluster::TREES, |given| given.min(RpfCluster::TREES));
@@ -246,14 +247,15 @@ fn strengths(
     let Some(&most) = ks.iter().rev().find(|k| possible(**k)) else { return Ok(found) };
     let [first, second] = [first, second].map(|rows| (sample.rows(&rows), rows.len()));
     let grow = |(values, n): &(Vec<f64>, usize), number: u64| {
-        let half = Sample { values, n: *n, d: sample.d };
+        let half = Sample { values, n: *n, ..*sample };
         let params = RpfCluster { seed: params.seed.wrapping_add(2 * split + number + 1), ..params.clone() };
         GrownGraphs::new(&half, &params, HALF_TREES, most, quiet)
     };
     let (one, two) = rayon::join(|| grow(&first, 0), || grow(&second, 1));
     let (one, two) = (one?, two?);
     let routed = |grown: &GrownGraphs, (values, n): &(Vec<f64>, usize)| -> Result<Neighbors> {
-        let points = Points::new(values, *n, sample.d)?;
+        let half = Sample { values, n: *n, ..*sample };
+        let points = half.points()?;
         grown.leaves.top_k_of(&grown.forest.route(points.observed(quiet))?, SHARP.0, quiet)
     };
     let (to_two, to_one) = (routed(&one, &second)?, routed(&two, &first)?);

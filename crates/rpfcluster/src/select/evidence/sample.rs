@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use crate::error::Result;
 use crate::observe::{Observer, check};
-use crate::points::{Points, Real};
+use crate::points::{ColumnKey, Points, Real};
 use crate::random::{Purpose, Stream, sample_rows};
 
 /// Tables with more columns are replaced by [`PROJECTIONS`] random projections, so that the sample of a wide sparse
@@ -24,9 +24,16 @@ pub(super) struct Sample<'a> {
     pub values: &'a [f64],
     pub n: usize,
     pub d: usize,
+    /// What the columns stand for; empty for random projections.
+    pub keys: &'a [ColumnKey],
 }
 
 impl Sample<'_> {
+    /// The rows as the input of a forest.
+    pub fn points(&self) -> Result<Points<'_, f64>> {
+        Points::new(self.values, self.n, self.d)?.with_keys(self.keys)
+    }
+
     /// The values of some rows.
     pub fn rows(&self, rows: &[u32]) -> Vec<f64> {
         rows.iter().flat_map(|&row| &self.values[row as usize * self.d..][..self.d]).copied().collect()
