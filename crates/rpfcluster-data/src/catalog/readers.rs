@@ -18,6 +18,7 @@ fn table(source: String, values: Values, d: usize, labels: Labels) -> Table {
         source,
         columns: numbered_names(d),
         has_header: false,
+        before: 0,
         n,
         values,
         means: None,
