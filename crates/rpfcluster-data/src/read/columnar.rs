@@ -148,6 +148,7 @@ impl<'a> Collector<'a> {
     /// Marks a list that has another length than those above.
     #[cfg(any(feature = "arrow", feature = "parquet"))]
     pub fn list_of_other_length(&mut self, row: usize, column: usize, length: usize) {
+        self.number(row, column, f64::NAN);
         self.other(row, column, &format!("list of {length} numbers, unlike those above"));
     }
 
