@@ -102,7 +102,7 @@ Examples:
   rpf predict model.rpf new.csv -o labels.csv
   rpf predict model.rpf new.csv --append --confidence -o clustered.csv
   rpf predict model.rpf new.npy --drop 1 -o labels.csv   an id in the first column
-  zcat rows.csv.gz | rpf predict model.rpf - -o labels.parquet
+  zcat data.gz | rpf predict model.rpf - -o labels.parquet
   rpf predict model.rpf test.csv --label class --json")]
 pub struct PredictArgs {
     /// Model file written by rpf cluster --model
