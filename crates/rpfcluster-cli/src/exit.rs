@@ -56,6 +56,15 @@ impl Failure {
         }
     }
 
+    /// The same as an error of a writer, whose sentence is that of the failure.
+    pub fn into_io(self) -> std::io::Error {
+        match self {
+            Failure::Data(sentence) | Failure::Usage(sentence) => std::io::Error::other(sentence),
+            Failure::Clap(error) => std::io::Error::other(error),
+            Failure::Interrupted => std::io::ErrorKind::Interrupted.into(),
+        }
+    }
+
     fn report(self) -> ExitCode {
         match self {
             Failure::Data(sentence) => {

@@ -1,7 +1,9 @@
 //! Calls into the library, in the precision of the table, and an estimate of the number of pairs of a kernel from a few
 //! rows. The only file that dispatches on the precision of the data.
 
-use rpfcluster::{Fitted, Forest, ForestParams, LeafIds, LeafMatrix, Points, Real, RpfCluster, Silent};
+use rpfcluster::{
+    Error, Fitted, Forest, ForestParams, LeafIds, LeafMatrix, Observer, Points, Real, RpfCluster, Silent,
+};
 use rpfcluster::{Neighbors, Reranked, rerank};
 use rpfcluster_data::{Table, Values};
 
@@ -35,13 +37,24 @@ macro_rules! with_points {
 fn points<'a, R: Real>(table: &'a Table, values: &'a [R]) -> Result<Points<'a, R>> {
     Points::new(values, table.n, table.d())
         .and_then(|points| points.with_keys(&table.keys))
-        .map_err(|e| Failure::of_file(&table.source, e))
+        .map_err(|e| of_table(table, e))
 }
 
 fn with_gaps<'a, R: Real>(table: &'a Table, values: &'a [R], means: &'a [R]) -> Result<Points<'a, R>> {
     Points::with_gaps(values, table.n, table.d(), means)
         .and_then(|points| points.with_keys(&table.keys))
-        .map_err(|e| Failure::of_file(&table.source, e))
+        .map_err(|e| of_table(table, e))
+}
+
+/// An error about a table, which may be a batch: with the row of the file.
+fn of_table(table: &Table, error: Error) -> Failure {
+    let error = match error {
+        Error::NotFinite { row, column, value } => {
+            Error::NotFinite { row: table.input_row(row.saturating_sub(1)), column, value }
+        }
+        other => other,
+    };
+    Failure::of_file(&table.source, error)
 }
 
 /// Grows a forest on the rows of a table.
@@ -78,31 +91,29 @@ pub fn fit(session: &Session, table: &Table, params: &RpfCluster) -> Result<Fitt
     Ok(fitted)
 }
 
-/// Predicts the clusters of new rows.
-pub fn predict(session: &Session, fitted: &Fitted, table: &Table) -> Result<Vec<u32>> {
-    session.clock.time("predict", || {
-        with_points!(table, |points| fitted
-            .predict(points.observed(&session.progress))
-            .map_err(|e| Failure::of_file(&table.source, e)))
-    })
-}
-
-/// Predicts the clusters of new rows and the confidence of each.
-pub fn predict_with_confidence(
+/// Predicts the clusters of new rows, and with `confidence` that of each. `observer` is that of all batches.
+pub fn predict(
     session: &Session,
     fitted: &Fitted,
     table: &Table,
-) -> Result<(Vec<u32>, Vec<f64>)> {
+    confidence: bool,
+    observer: &dyn Observer,
+) -> Result<(Vec<u32>, Option<Vec<f64>>)> {
     session.clock.time("predict", || {
-        with_points!(table, |points| fitted
-            .predict_with_confidence(points.observed(&session.progress))
-            .map_err(|e| Failure::of_file(&table.source, e)))
+        with_points!(table, |points| {
+            let observed = points.observed(observer);
+            if confidence {
+                let found = fitted.predict_with_confidence(observed);
+                return found.map(|(labels, each)| (labels, Some(each))).map_err(|e| of_table(table, e));
+            }
+            fitted.predict(observed).map(|labels| (labels, None)).map_err(|e| of_table(table, e))
+        })
     })
 }
 
 /// The rows that lie far outside the training rows.
 pub fn far_rows(fitted: &Fitted, table: &Table) -> Result<Vec<usize>> {
-    with_points!(table, |points| fitted.far_rows(points).map_err(|e| Failure::of_file(&table.source, e)))
+    with_points!(table, |points| fitted.far_rows(points).map_err(|e| of_table(table, e)))
 }
 
 /// Finds the leaves of new rows.

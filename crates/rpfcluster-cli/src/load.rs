@@ -2,11 +2,12 @@
 //! labels of an earlier run, which are no features.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use rpfcluster::printable::excerpt;
 use rpfcluster_data::{
-    Frame, Preparation, Prepare, ReadOptions, Selection, Standardize, Table, check_reading, read_bytes,
-    read_frame, read_frame_bytes,
+    Batches, Frame, Preparation, Prepare, ReadOptions, Selection, Standardize, Table, check_reading,
+    read_batches, read_batches_bytes, read_bytes, read_frame, read_frame_bytes,
 };
 
 use crate::args::DataArgs;
@@ -99,7 +100,7 @@ fn prepared(
             excerpt(name, 40)
         ));
     }
-    note_size(session, &table, rows);
+    note_size(session, &table.source, rows, table.n, table.d());
     Ok((table, preparation))
 }
 
@@ -112,18 +113,25 @@ pub fn table_like(
 ) -> Result<Table> {
     let frame = session.clock.time("read", || input.frame())?;
     let rows = frame.n();
-    let selection =
-        Selection { label: data.label.clone(), drop: data.drop.clone(), columns: data.columns.clone() };
-    let (table, unknown) = session.clock.time("read", || fitted.apply(frame, &selection))?;
-    if let Some(names) = listed(&unknown) {
+    let (table, unknown) = session.clock.time("read", || fitted.apply(frame, &selection(data)))?;
+    note_unknown(session, &table.source, &unknown);
+    note_size(session, &table.source, rows, table.n, table.d());
+    Ok(table)
+}
+
+/// The columns that the options select.
+pub fn selection(data: &DataArgs) -> Selection {
+    Selection { label: data.label.clone(), drop: data.drop.clone(), columns: data.columns.clone() }
+}
+
+/// Notes columns that are ignored because the model was not fitted on them.
+pub fn note_unknown(session: &Session, source: &str, unknown: &[String]) {
+    if let Some(names) = listed(unknown) {
         session.note(&format!(
-            "hint: {}: ignored {names}: the model was not fitted on {}; --drop silences this hint",
-            table.source,
+            "hint: {source}: ignored {names}: the model was not fitted on {}; --drop silences this hint",
             if unknown.len() == 1 { "it" } else { "them" }
         ));
     }
-    note_size(session, &table, rows);
-    Ok(table)
 }
 
 /// `column "a"`, or `columns "a", "b" and 7 more`.
@@ -149,7 +157,7 @@ fn repeated(names: &[String]) -> Option<&String> {
 pub struct Input<'a> {
     path: &'a Path,
     options: ReadOptions,
-    kept: Option<Vec<u8>>,
+    kept: Option<Arc<[u8]>>,
 }
 
 /// DATA as an input.
@@ -162,9 +170,9 @@ impl<'a> Input<'a> {
     /// DATA as an input that can be read again for `--append`.
     pub fn to_append_to(session: &Session, data: &'a DataArgs) -> Result<Self> {
         let input = input(session, data);
-        let is_stream = data.data.as_os_str() == "-" || !data.data.is_file();
-        let kept = is_stream.then(|| read_bytes(&data.data, input.options.memory)).transpose()?;
-        Ok(Input { kept, ..input })
+        let missing = !input.can_be_read_again();
+        let kept = missing.then(|| read_bytes(&data.data, input.options.memory)).transpose()?;
+        Ok(Input { kept: kept.map(Arc::from), ..input })
     }
 
     /// The name of the input in messages.
@@ -172,38 +180,32 @@ impl<'a> Input<'a> {
         if self.path.as_os_str() == "-" { "standard input".into() } else { self.path.display().to_string() }
     }
 
-    /// How it is read.
-    pub fn options(&self) -> &ReadOptions {
-        &self.options
-    }
-
-    /// Whether it is a table of text, whose lines can be copied.
-    pub fn is_text(&self) -> Result<bool> {
-        Ok(self.frame()?.dialect().is_some())
+    /// Whether it is not a stream, or is kept.
+    pub fn can_be_read_again(&self) -> bool {
+        self.kept.is_some() || (self.path.as_os_str() != "-" && (self.path.is_file() || self.path.is_dir()))
     }
 
     /// All columns.
     pub fn frame(&self) -> Result<Frame> {
         Ok(match &self.kept {
-            Some(bytes) => read_frame_bytes(bytes.clone(), &self.source(), &self.options)?,
+            Some(bytes) => read_frame_bytes(bytes.to_vec(), &self.source(), &self.options)?,
             None => read_frame(self.path, &self.options)?,
         })
     }
 
-    /// The bytes, decompressed.
-    pub fn bytes(&self) -> Result<Vec<u8>> {
+    /// The rows, at most so many at a time.
+    pub fn batches(&self, rows: usize) -> rpfcluster_data::Result<Batches> {
         match &self.kept {
-            Some(bytes) => Ok(bytes.clone()),
-            None => Ok(read_bytes(self.path, self.options.memory)?),
+            Some(bytes) => read_batches_bytes(Arc::clone(bytes), &self.source(), &self.options, rows),
+            None => read_batches(self.path, &self.options, rows),
         }
     }
 }
 
-/// Notes rows that were left out, and with `--verbose` the size of the table.
-fn note_size(session: &Session, table: &Table, rows: usize) {
-    if table.n < rows {
-        let left = rows - table.n;
-        session.note(&format!("{}: {left} of {rows} rows left out for missing values", table.source));
+/// Notes how many of `rows` were left out so that `n` remain, and with `--verbose` the size of the table.
+pub fn note_size(session: &Session, source: &str, rows: usize, n: usize, d: usize) {
+    if n < rows {
+        session.note(&format!("{source}: {} of {rows} rows left out for missing values", rows - n));
     }
-    session.detail(&format!("{}: {} rows, {} columns", table.source, table.n, table.d()));
+    session.detail(&format!("{source}: {n} rows, {d} columns"));
 }

@@ -5,8 +5,10 @@
 //! names of the temporary files are kept in a list of the process, which Ctrl-C removes (`session::progress`); the list
 //! is locked while a file is created and while files are renamed.
 
+use std::cell::Cell;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rpfcluster::atomic_file::{self, Output, Staged, Target};
@@ -39,6 +41,28 @@ pub fn abandon(exit: impl FnOnce()) {
         let _ = std::fs::remove_file(path);
     }
     exit();
+}
+
+/// What a writer writes to.
+pub enum Sink<'a> {
+    /// A file, a device or a pipe with a name.
+    File(&'a mut (dyn SeekWrite + 'a)),
+    /// Standard output.
+    Stream(&'a mut dyn Write),
+}
+
+/// An output with places to return to; a pipe has an error for each.
+pub trait SeekWrite: Write + io::Seek + Send {}
+impl<T: Write + io::Seek + Send> SeekWrite for T {}
+
+impl<'a> Sink<'a> {
+    /// The output as a writer.
+    pub fn into_write(self) -> Box<dyn Write + 'a> {
+        match self {
+            Sink::File(out) => Box::new(out),
+            Sink::Stream(out) => Box::new(out),
+        }
+    }
 }
 
 /// The outputs of a run. Without [`Transaction::commit`] nothing is changed.
@@ -83,13 +107,47 @@ impl<'a> Transaction<'a> {
         target: Option<&Path>,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()> + 'a,
     ) -> Result {
+        self.deliver_to(target, move |out| write(&mut out.into_write()))
+    }
+
+    /// As [`deliver`](Self::deliver), for writers that treat files and streams in different ways.
+    pub fn deliver_to(
+        &mut self,
+        target: Option<&Path>,
+        write: impl FnOnce(Sink<'_>) -> io::Result<()> + 'a,
+    ) -> Result {
         match target.filter(|path| !output::is_standard(path)) {
-            Some(path) => self.file(path, |out| write(out)),
+            Some(path) => self.file(path, move |out| write(Sink::File(out))),
             None => {
-                self.streams.push(Box::new(|| output::to_stdout(write)));
+                self.streams.push(Box::new(move || output::to_stdout(|out| write(Sink::Stream(out)))));
                 Ok(())
             }
         }
+    }
+
+    /// Writes now, also to standard output, what is computed meanwhile: stages a file, and returns a failure of the
+    /// computation as it is. What a closed pipe does not take is no error. The only output besides a JSON object.
+    pub fn stream<'b>(
+        &mut self,
+        target: Option<&Path>,
+        work: impl FnOnce(Sink<'_>) -> Result<io::Result<()>> + 'b,
+    ) -> Result {
+        let failure = Rc::new(Cell::new(None));
+        let kept = Rc::clone(&failure);
+        let write = move |out: Sink<'_>| {
+            work(out).unwrap_or_else(|failed| {
+                kept.set(Some(failed));
+                Err(io::Error::other("the computation failed"))
+            })
+        };
+        let mut part: Transaction<'b> = Transaction::default();
+        let written = part.deliver_to(target, write).and_then(|()| part.write_streams());
+        self.staged.append(&mut part.staged);
+        failure.take().map_or(written, Err)
+    }
+
+    fn write_streams(&mut self) -> Result {
+        std::mem::take(&mut self.streams).into_iter().try_for_each(|write| write())
     }
 
     /// Prints to standard output before the files are renamed.
@@ -104,9 +162,7 @@ impl<'a> Transaction<'a> {
 
     /// Completes the run: writes the streams, then renames all files. A later Ctrl-C has no effect.
     pub fn commit(mut self) -> Result {
-        for write in std::mem::take(&mut self.streams) {
-            write()?;
-        }
+        self.write_streams()?;
         self.rename(true)
     }
 

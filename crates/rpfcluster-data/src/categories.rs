@@ -65,9 +65,9 @@ impl Levels {
         (0..self.codes.len()).filter(|row| self.codes[*row].is_none())
     }
 
-    /// Keeps these rows, counted from 1.
+    /// Keeps these rows, counted from 0.
     pub fn keep(&mut self, rows: &[usize]) {
-        self.codes = rows.iter().map(|row| self.codes[row - 1]).collect();
+        self.codes = rows.iter().map(|row| self.codes[*row]).collect();
     }
 
     fn name(&self, row: usize) -> Option<&str> {

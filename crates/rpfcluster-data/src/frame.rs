@@ -75,13 +75,15 @@ pub(crate) struct Lines {
     pub gaps: Vec<(usize, usize)>,
 }
 
-/// A file in memory, all columns.
+/// The rows of a file, or a batch of them, all columns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Frame {
     pub(crate) source: String,
     pub(crate) names: Vec<String>,
     pub(crate) has_header: bool,
     pub(crate) dialect: Option<Dialect>,
+    /// Rows of the file before these.
+    pub(crate) before: usize,
     pub(crate) n: usize,
     pub(crate) values: Values,
     pub(crate) text: Vec<Option<TextColumn>>,
@@ -104,7 +106,17 @@ impl Frame {
         let n = values.len() / width;
         let lines = Lines { first: 1, gaps: Vec::new() };
         let source = source.to_string();
-        Ok(Frame { source, names, has_header, dialect: None, n, values, text: vec![None; width], lines })
+        Ok(Frame {
+            source,
+            names,
+            has_header,
+            dialect: None,
+            before: 0,
+            n,
+            values,
+            text: vec![None; width],
+            lines,
+        })
     }
 
     /// Names of all columns.
@@ -122,6 +134,16 @@ impl Frame {
         self.dialect
     }
 
+    /// Number of rows of the file before these: 0 unless they are a batch ([`Batches`](crate::Batches)).
+    pub fn before(&self) -> usize {
+        self.before
+    }
+
+    /// The same rows as a batch that follows so many others; for formats without lines.
+    pub(crate) fn after(self, before: usize) -> Frame {
+        Frame { before, lines: Lines { first: before + 1, gaps: Vec::new() }, ..self }
+    }
+
     /// Number of rows.
     pub fn n(&self) -> usize {
         self.n
@@ -132,10 +154,10 @@ impl Frame {
         self.names.len()
     }
 
-    /// The row's number and line, both from 1.
+    /// The number of the row in the file and its line, both from 1.
     pub fn place(&self, row: usize) -> Place {
         let skipped = self.lines.gaps.iter().take_while(|(r, _)| *r <= row).last().map_or(0, |g| g.1);
-        Place { row: row + 1, line: self.lines.first + row + skipped }
+        Place { row: self.before + row + 1, line: self.lines.first + row + skipped }
     }
 
     /// The name of a column in messages: `3 "species"`, or `3` when the file names no columns.
@@ -215,34 +237,6 @@ impl Frame {
             labels.codes.push(code);
         }
         (labels, gaps)
-    }
-
-    /// How many of the last columns hold the labels of an earlier run: `cluster`, perhaps followed by `confidence`. As we
-    /// write them, clusters are whole numbers from 0 in order of first appearance; a column of that name with other
-    /// contents is somebody else's.
-    pub fn earlier_labels(&self) -> usize {
-        let from_end = |back: usize| self.width().checked_sub(back);
-        let named = |column: usize, name: &str| self.has_header && self.names[column] == name;
-        let is_share = |x: f64| x.is_nan() || (0.0..=1.0).contains(&x);
-        let (clusters, many) = match (from_end(1), from_end(2)) {
-            (Some(last), _) if named(last, "cluster") => (last, 1),
-            (Some(last), Some(before))
-                if named(last, "confidence")
-                    && named(before, "cluster")
-                    && self.text[last].is_none()
-                    && (0..self.n).all(|row| is_share(self.number(row, last))) =>
-            {
-                (before, 2)
-            }
-            _ => return 0,
-        };
-        let mut next = 0.0;
-        let in_order = (0..self.n).map(|row| self.number(row, clusters)).filter(|x| !x.is_nan()).all(|x| {
-            let known = x >= 0.0 && x.fract() == 0.0 && x <= next;
-            next += f64::from(u8::from(x == next));
-            known
-        });
-        if self.text[clusters].is_none() && in_order && next > 0.0 { many } else { 0 }
     }
 
     /// An error about one cell.

@@ -32,7 +32,8 @@ pub use iris::iris;
 pub use memory::{MemoryLimit, byte_size, check_reading, memory_limit};
 pub use prepare::{Missing, Preparation, Prepare, Standardize};
 pub use read::{
-    Decimal, Delimiter, Dialect, Format, ReadOptions, RowLabels, Similarity, read_bytes, read_frame,
-    read_frame_bytes, read_labels, read_labels_bytes, read_similarity, read_similarity_bytes,
+    Batch, Batches, Decimal, Delimiter, Dialect, Format, ReadOptions, RowLabels, Similarity, read_batches,
+    read_batches_bytes, read_bytes, read_frame, read_frame_bytes, read_labels, read_labels_bytes,
+    read_similarity, read_similarity_bytes,
 };
 pub use table::{Labels, ScaleHint, Table, Values};

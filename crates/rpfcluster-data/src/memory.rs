@@ -6,8 +6,8 @@
 
 use std::io::Read;
 use std::path::Path;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use crate::error::{Result, format};
 
@@ -94,9 +94,12 @@ pub fn check_reading(source: &str, bytes: u64, asked: Option<u64>) -> Result<()>
     Budget::new(source, asked).spend(usize::try_from(bytes).unwrap_or(usize::MAX))
 }
 
-/// The memory that the reader of one file may hold.
+/// The memory that the reader of one file may hold. Copies share what is spent.
+#[derive(Debug, Clone)]
+pub(crate) struct Budget(Arc<Shared>);
+
 #[derive(Debug)]
-pub(crate) struct Budget {
+struct Shared {
     source: String,
     asked: Option<u64>,
     /// Found when more than [`SMALL`] bytes are spent.
@@ -110,16 +113,24 @@ const SMALL: u64 = 4 << 20;
 impl Budget {
     /// For a file of this name, and the limit that the user asks for.
     pub fn new(source: &str, asked: Option<u64>) -> Self {
-        Budget { source: source.to_string(), asked, limit: OnceLock::new(), spent: AtomicU64::new(0) }
+        let (limit, spent) = (OnceLock::new(), AtomicU64::new(0));
+        Budget(Arc::new(Shared { source: source.to_string(), asked, limit, spent }))
+    }
+
+    /// A budget of the same limit for work that is freed before the next: what it spends is on top of what is spent by now.
+    pub fn part(&self) -> Self {
+        let Shared { source, asked, limit, .. } = &*self.0;
+        let (limit, spent) = (limit.clone(), AtomicU64::new(self.spent()));
+        Budget(Arc::new(Shared { source: source.clone(), asked: *asked, limit, spent }))
     }
 
     /// What the user asks for, in full, or seven eighths of any other limit: the rest is for the allocator, for page
     /// tables, and for what other processes allocate meanwhile.
     fn limit(&self) -> &MemoryLimit {
-        self.limit.get_or_init(|| {
+        self.0.limit.get_or_init(|| {
             let unknown = MemoryLimit { bytes: u64::MAX, whose: "the system allows" };
-            let mut limit = memory_limit(self.asked).unwrap_or(unknown);
-            if Some(limit.bytes) != self.asked {
+            let mut limit = memory_limit(self.0.asked).unwrap_or(unknown);
+            if Some(limit.bytes) != self.0.asked {
                 limit.bytes -= limit.bytes / 8;
             }
             limit
@@ -129,10 +140,10 @@ impl Budget {
     /// Notes that `bytes` are about to be allocated; an error when that is too much.
     pub fn spend(&self, bytes: usize) -> Result<()> {
         let within = |spent: u64| {
-            let small = self.asked.map_or(SMALL, |asked| asked.min(SMALL));
+            let small = self.0.asked.map_or(SMALL, |asked| asked.min(SMALL));
             spent.checked_add(bytes as u64).filter(|sum| *sum <= small || *sum <= self.limit().bytes)
         };
-        let Err(spent) = self.spent.fetch_update(Ordering::Relaxed, Ordering::Relaxed, within) else {
+        let Err(spent) = self.0.spent.fetch_update(Ordering::Relaxed, Ordering::Relaxed, within) else {
             return Ok(());
         };
         let needed = byte_size(spent.saturating_add(bytes as u64));
@@ -140,7 +151,7 @@ impl Budget {
         let remedy = if whose.starts_with("--") { "read fewer rows, or raise it" } else { "read fewer rows" };
         let limit = byte_size(bytes);
         let problem = format!("reading needs over {needed} of memory, but {whose} {limit}; {remedy}");
-        Err(format(&self.source, problem))
+        Err(format(&self.0.source, problem))
     }
 
     /// As [`spend`](Self::spend), for `count` items of `width` bytes.
@@ -156,20 +167,18 @@ impl Budget {
     }
 
     /// What is spent by now, for [`rewind`](Self::rewind).
-    #[cfg(any(feature = "arrow", feature = "parquet"))]
     pub fn spent(&self) -> u64 {
-        self.spent.load(Ordering::Relaxed)
+        self.0.spent.load(Ordering::Relaxed)
     }
 
     /// Notes that everything that was allocated since `spent` was freed.
-    #[cfg(any(feature = "arrow", feature = "parquet"))]
     pub fn rewind(&self, spent: u64) {
-        self.spent.store(spent, Ordering::Relaxed);
+        self.0.spent.store(spent, Ordering::Relaxed);
     }
 
     /// Notes that `bytes` were freed.
     pub fn release(&self, bytes: usize) {
-        self.spent.fetch_sub(bytes as u64, Ordering::Relaxed);
+        self.0.spent.fetch_sub(bytes as u64, Ordering::Relaxed);
     }
 
     /// Enlarges a vector by `additional` items; an error when the limit or the system does not allow it.
@@ -182,8 +191,33 @@ impl Budget {
         vector.try_reserve_exact(additional).map_err(|_| {
             let bytes =
                 byte_size((vector.len().saturating_add(additional)).saturating_mul(size_of::<T>()) as u64);
-            format(&self.source, format!("the system refuses {bytes} of memory for it; read fewer rows"))
+            format(&self.0.source, format!("the system refuses {bytes} of memory for it; read fewer rows"))
         })
+    }
+
+    /// Appends `most` bytes of a reader, or fewer at its end; returns how many. Takes memory for what there is, since `most`
+    /// may be a mere claim.
+    pub fn read_some(
+        &self,
+        reader: &mut impl Read,
+        to: &mut Vec<u8>,
+        most: usize,
+    ) -> Result<std::io::Result<usize>> {
+        const STEP: usize = 1 << 20;
+        let before = to.len();
+        while to.len() - before < most {
+            let step = (most - (to.len() - before)).min(STEP);
+            if to.capacity() - to.len() < step {
+                let more = step.max((to.len() / 4).min(most - (to.len() - before)));
+                self.reserve(to, more)?;
+            }
+            match reader.take(step as u64).read_to_end(to) {
+                Ok(got) if got < step => break,
+                Ok(_) => {}
+                Err(e) => return Ok(Err(e)),
+            }
+        }
+        Ok(Ok(to.len() - before))
     }
 
     /// Reads to the end, at most as much as the budget allows; `expected` is a guess of the length.

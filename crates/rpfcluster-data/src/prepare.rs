@@ -124,6 +124,9 @@ impl Prepare {
         let d = chosen.len();
         let places: Vec<usize> = (0..d).filter(|j| categorical.contains(&chosen[*j])).collect();
         let mut taken = take(&mut frame, &chosen, &places, label, self.missing, None)?;
+        if taken.n == 0 {
+            return Err(no_row_left(&frame.source));
+        }
         let numbers: Vec<usize> = (0..d).filter(|j| !places.contains(j)).collect();
         let of_numbers: Vec<usize> =
             (0..numbers.len()).filter(|j| scaled.contains(&chosen[numbers[*j]])).collect();
@@ -171,7 +174,13 @@ impl Preparation {
     /// otherwise by position, and then their number must be that of the features or, where neither file has names, that
     /// of the fitted file. Also returns the names of columns that are ignored, except those that `selection` leaves out
     /// and those that the fitted file had under the same name.
-    pub fn apply(&self, mut frame: Frame, selection: &Selection) -> Result<(Table, Vec<String>)> {
+    pub fn apply(&self, frame: Frame, selection: &Selection) -> Result<(Table, Vec<String>)> {
+        let (table, unknown) = self.apply_to_batch(frame, selection)?;
+        if table.n == 0 { Err(no_row_left(&table.source)) } else { Ok((table, unknown)) }
+    }
+
+    /// As [`apply`](Self::apply), for a batch, all rows of which may be left out for missing values.
+    pub fn apply_to_batch(&self, mut frame: Frame, selection: &Selection) -> Result<(Table, Vec<String>)> {
         let Matched { label, features, unknown } = match_columns(self, &frame, selection)?;
         let unknown = unknown.into_iter().map(|c| frame.names[c].clone()).collect();
         let places: Vec<usize> = self.categories.iter().map(|category| category.column).collect();
@@ -262,6 +271,7 @@ impl Taken {
             keys: column_keys(preparation.columns.len(), &preparation.categories),
             means: means.map(|means| self.values.in_same_precision(means)),
             has_header: frame.has_header,
+            before: frame.before,
             n: self.n,
             values: self.values,
             labels: self.labels,
@@ -360,9 +370,6 @@ fn take(
         values.set(i, x);
     }
     let kept = keep.iter().filter(|k| **k).count();
-    if kept == 0 {
-        return Err(format(&frame.source, "every row has a missing value; no row is left"));
-    }
     if kept == n {
         return Ok(Taken { n, values, labels, rows: None, fill, levels });
     }
@@ -370,9 +377,14 @@ fn take(
     let rows: Vec<usize> = (0..n).filter(|i| keep[*i]).collect();
     // Codes follow first appearance, which changes with the rows.
     let labels = labels.map(|l| Labels::from_names(rows.iter().map(|i| l.name(*i))));
-    let rows: Vec<usize> = rows.into_iter().map(|i| i + 1).collect();
     levels.iter_mut().for_each(|levels| levels.keep(&rows));
+    let rows: Vec<usize> = rows.into_iter().map(|i| frame.before + i + 1).collect();
     Ok(Taken { n: kept, values, labels, rows: Some(rows), fill, levels })
+}
+
+/// The error of a table whose rows are all left out for missing values.
+pub(crate) fn no_row_left(source: &str) -> DataError {
+    format(source, "every row has a missing value; no row is left")
 }
 
 /// What to do about a missing value.

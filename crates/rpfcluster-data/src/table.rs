@@ -183,6 +183,8 @@ pub struct Table {
     pub keys: Vec<ColumnKey>,
     /// Whether the file names its columns.
     pub has_header: bool,
+    /// Number of rows of the file before these: 0 unless they are a batch.
+    pub before: usize,
     /// Number of rows.
     pub n: usize,
     /// n x d numbers, row by row.
@@ -192,7 +194,7 @@ pub struct Table {
     pub means: Option<Values>,
     /// The label column, when there is one.
     pub labels: Option<Labels>,
-    /// The 1-based row of the file for every row; `None` when all rows are kept.
+    /// The 1-based row of the file for every row, ascending; `None` when all rows are kept.
     pub rows: Option<Vec<usize>>,
     /// How the text of the file was read; `None` for other formats.
     pub dialect: Option<Dialect>,
@@ -220,7 +222,7 @@ impl Table {
 
     /// The 1-based row of the file for row `i` of the table.
     pub fn input_row(&self, i: usize) -> usize {
-        self.rows.as_ref().and_then(|r| r.get(i).copied()).unwrap_or(i + 1)
+        self.rows.as_ref().and_then(|r| r.get(i).copied()).unwrap_or(self.before + i + 1)
     }
 
     /// When the largest standard deviation of a column is over 100 times the smallest (constant columns aside): the

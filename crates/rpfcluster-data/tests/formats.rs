@@ -1,12 +1,12 @@
 //! Every format is written and read back, and malformed files are refused.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail loudly, like the tests")]
 
-use std::io::{Cursor, ErrorKind};
+use std::io::{Cursor, ErrorKind, Write};
 
 use rpfcluster_data::write::{self, Csr};
 use rpfcluster_data::{
-    Format, Frame, Prepare, ReadOptions, Similarity, Values, read_frame_bytes, read_labels, read_similarity,
-    read_similarity_bytes,
+    Format, Frame, Prepare, ReadOptions, Similarity, Values, read_batches_bytes, read_frame_bytes,
+    read_labels, read_similarity, read_similarity_bytes,
 };
 
 fn options(format: Format) -> ReadOptions {
@@ -166,6 +166,17 @@ fn malformed_similarities_are_refused() {
     assert!(message.to_string().contains("--precomputed"));
 }
 
+/// Writes a table of one batch.
+fn table(
+    out: &mut (impl Write + std::io::Seek + Send),
+    format: Format,
+    columns: &[write::Column<'_>],
+) -> std::io::Result<()> {
+    let mut table = write::table_writer(out, format)?;
+    table.write(columns)?;
+    table.finish()
+}
+
 #[test]
 fn labels_round_trip() {
     let folder = tempfile::tempdir().unwrap();
@@ -178,7 +189,7 @@ fn labels_round_trip() {
             write::Column { name: "cluster".into(), cells: integers(&[0, 1, 0]) },
             write::Column { name: "confidence".into(), cells: write::Cells::Doubles(vec![1.0, 0.5, 0.75]) },
         ];
-        write::to_file(&path, |out| write::table(out, format, &columns)).unwrap();
+        write::to_file(&path, |out| table(out, format, &columns)).unwrap();
     };
     labels(Format::Text);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "row,cluster,confidence\n2,0,1\n3,1,0.5\n5,0,0.75\n");
@@ -196,16 +207,16 @@ fn a_copied_table_keeps_names_types_gaps_and_text() {
     let columns = frame.columns(0).unwrap();
     assert!(matches!(columns[3].cells, write::Cells::Integers(_)));
     for format in [Format::Text, Format::Parquet, Format::Arrow] {
-        let mut out = Vec::new();
-        write::table(&mut out, format, &columns).unwrap();
-        let again = read_frame_bytes(out, "copy", &options(format)).unwrap();
+        let mut out = Cursor::new(Vec::new());
+        table(&mut out, format, &columns).unwrap();
+        let again = read_frame_bytes(out.into_inner(), "copy", &options(format)).unwrap();
         assert_eq!(format!("{:?}", again.columns(0).unwrap()), format!("{columns:?}"), "{format:?}");
     }
-    let mut out = Vec::new();
-    let refused = write::table(&mut out, Format::Npy, &columns).unwrap_err().to_string();
+    let refused = table(&mut Cursor::new(Vec::new()), Format::Npy, &columns).unwrap_err().to_string();
     assert!(refused.contains("\"name\" holds text"), "{refused}");
-    write::table(&mut out, Format::Npy, &columns[..2]).unwrap();
-    let again = read_frame_bytes(out, "copy", &options(Format::Npy)).unwrap();
+    let mut out = Cursor::new(Vec::new());
+    table(&mut out, Format::Npy, &columns[..2]).unwrap();
+    let again = read_frame_bytes(out.into_inner(), "copy", &options(Format::Npy)).unwrap();
     assert_eq!((again.n(), again.width(), again.number(2, 1)), (3, 2, -2.5));
     assert!(again.number(1, 1).is_nan());
     let large = read_frame_bytes(b"id,x\n9007199254740993,1.5\n".to_vec(), "t.csv", &options(Format::Text));
@@ -234,7 +245,7 @@ fn failed_write_leaves_the_old_file() {
     let path = folder.path().join("out.csv");
     std::fs::write(&path, "old").unwrap();
     let failed = write::to_file(&path, |out| {
-        std::io::Write::write_all(out, b"new")?;
+        out.write_all(b"new")?;
         Err(std::io::Error::other("the disk is full"))
     });
     assert!(failed.unwrap_err().to_string().ends_with("out.csv: the disk is full"));
@@ -247,13 +258,27 @@ fn failed_write_leaves_the_old_file() {
 
 #[test]
 fn appended_column_keeps_the_rest_of_the_file() {
+    // In batches of one row, of two and of all.
     let append = |text: &str, replaced: usize| {
-        let mut out = Vec::new();
-        let value = |row: usize| (row != 1).then(|| (row * 10).to_string());
-        let added = [write::AddedColumn { name: "cluster", cell: Box::new(value) }];
         let options = ReadOptions::default();
-        write::append_columns(&mut out, text.into(), "in.csv", &options, replaced, &added).unwrap();
-        String::from_utf8(out).unwrap()
+        let copies = [1, 2, 100].map(|rows| {
+            let mut out = Vec::new();
+            let mut batches = read_batches_bytes(text.as_bytes().into(), "in.csv", &options, rows).unwrap();
+            let lines = write::CopiedLines { dialect: batches.dialect().unwrap(), replaced };
+            let added = |before: usize| {
+                let value = move |row: usize| (before + row != 1).then(|| ((before + row) * 10).to_string());
+                [write::AddedColumn { name: "cluster", cell: Box::new(value) }]
+            };
+            lines.header(&mut out, batches.header(), &added(0)).unwrap();
+            for batch in &mut batches {
+                let batch = batch.unwrap();
+                assert!(batch.frame.n() <= rows);
+                lines.rows(&mut out, &batch.text, &added(batch.frame.before())).unwrap();
+            }
+            String::from_utf8(out).unwrap()
+        });
+        assert!(copies.iter().all(|copy| *copy == copies[0]), "{copies:?}");
+        copies[0].clone()
     };
     assert_eq!(append("a,b\r\n1,2\r\n\r\n3,4\r\n5,6", 0), "a,b,cluster\r\n1,2,0\r\n3,4,\r\n5,6,20\n");
     assert_eq!(append("1 2\n3 4\n5 6\n", 0), "1 2 0\n3 4 NA\n5 6 20\n");
@@ -261,12 +286,10 @@ fn appended_column_keeps_the_rest_of_the_file() {
     assert_eq!(append("n|x\n\"a\n|b\"|1,5\nc|2\n", 0), "n|x|cluster\n\"a\n|b\"|1,5|0\nc|2|\n");
     assert_eq!(append("a;cluster;confidence\n1;0;0.5\n2;;\n", 2), "a;cluster\n1;0\n2;\n");
     assert_eq!(append("x cluster \n1 0\n2  1 \n", 1), "x cluster\n1 0\n2  NA\n");
-    let (added, options) = ([], ReadOptions::default());
-    let full =
-        write::append_columns(&mut Cursor::new([0u8; 4]), "a,b\n1,2\n".into(), "t", &options, 0, &added);
+    let frame = read_frame_bytes("a,b\n1,2\n".into(), "t", &ReadOptions::default()).unwrap();
+    let lines = write::CopiedLines { dialect: frame.dialect().unwrap(), replaced: 0 };
+    let full = lines.rows(&mut Cursor::new([0u8; 2]), b"1,2\n", &[]);
     assert_eq!(full.unwrap_err().kind(), ErrorKind::WriteZero, "the error is that of the output");
-    let empty = write::append_columns(&mut Vec::<u8>::new(), Vec::new(), "none.csv", &options, 0, &added);
-    assert!(empty.unwrap_err().to_string().contains("none.csv: the file is empty"), "the input is named");
 }
 
 /// Parquet and Arrow as pyarrow writes them; fixtures/columnar.py made the files.

@@ -94,12 +94,15 @@ Columns are matched by name, in any order, if both files have names. Otherwise
 DATA must have as many columns as the model has features, or, if the fitted file
 has no names either, as that file; --label, --drop and --columns choose others.
 Missing values and scaling are treated as when the model was fitted. Rows that
-the model was fitted on keep their labels.
+the model was fitted on keep their labels. Rows are read, labelled and written batch by
+batch: a table of any length takes the memory of a batch (JSON, and Parquet from a pipe,
+that of the table).
 
 Examples:
   rpf predict model.rpf new.csv -o labels.csv
   rpf predict model.rpf new.csv --append --confidence -o clustered.csv
   rpf predict model.rpf new.npy --drop 1 -o labels.csv   an id in the first column
+  zcat data.gz | rpf predict model.rpf - -o labels.parquet
   rpf predict model.rpf test.csv --label class --json")]
 pub struct PredictArgs {
     /// Model file written by rpf cluster --model

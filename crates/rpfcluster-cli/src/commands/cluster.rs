@@ -2,7 +2,7 @@
 
 use crate::args::ClusterArgs;
 use crate::exit::{Failure, Result};
-use crate::files::labels::LabelsFile;
+use crate::files::labels::{LabelledRows, LabelsFile};
 use crate::files::model::{self, Meta};
 use crate::files::report;
 use crate::load::Input;
@@ -123,12 +123,15 @@ fn stage<'a>(
     if args.json && to_stdout {
         return Ok(());
     }
-    LabelsFile {
-        target: args.output.as_deref(),
-        append_to: args.append.then_some(input),
-        rows: outcome.table().and_then(|table| table.rows.as_deref()),
-        labels: outcome.clustering.labels(),
+    let (rows, labels) =
+        (outcome.table().and_then(|table| table.rows.as_deref()), outcome.clustering.labels());
+    let labelled = LabelledRows {
+        before: 0,
+        n: rows.and_then(|rows| rows.last().copied()).unwrap_or(labels.len()),
+        rows,
+        labels,
         confidence: if args.confidence { outcome.confidence(session)? } else { None },
-    }
-    .save(transaction)
+    };
+    LabelsFile { target: args.output.as_deref(), append_to: args.append.then_some(input), labelled }
+        .save(transaction)
 }

@@ -9,7 +9,7 @@ use rpfcluster_data::{MemoryLimit, ReadOptions, byte_size, memory_limit};
 use serde_json::{Map, Value};
 
 use self::clock::{Clock, peak_bytes};
-use self::progress::Progress;
+use self::progress::{Progress, RowCount};
 use crate::args::RunArgs;
 use crate::exit::{Failure, Result};
 use crate::output;
@@ -53,6 +53,11 @@ impl Session {
     /// Runs `work` in a pool of `--threads` threads. The library uses the same pool when its own `threads` is `None`.
     pub fn on_threads<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
         thread_pool::in_pool(self.threads, work)?
+    }
+
+    /// The progress of work on rows that come in batches.
+    pub fn row_count(&self) -> RowCount {
+        RowCount::new(self.quiet, self.verbose)
     }
 
     /// The value of `--threads`; `None` is one per core.

@@ -129,6 +129,55 @@ impl Observer for Progress {
     }
 }
 
+/// The observer of work on rows that come in batches, whose number nobody knows: a count of the rows.
+pub struct RowCount {
+    bar: Option<ProgressBar>,
+    lines: bool,
+    rows: u64,
+    since: Instant,
+}
+
+impl RowCount {
+    /// A count on a terminal unless `--quiet`, a line at the end with `--verbose`.
+    pub fn new(quiet: bool, verbose: bool) -> Self {
+        STAGES.fetch_add(1, Ordering::SeqCst);
+        let bar = (std::io::stderr().is_terminal() && !quiet).then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            if let Ok(style) = ProgressStyle::with_template("labelling rows   {pos} rows, {elapsed}") {
+                bar.set_style(style);
+            }
+            bar
+        });
+        RowCount { bar, lines: verbose, rows: 0, since: Instant::now() }
+    }
+
+    /// Counts rows that are done; an error after Ctrl-C.
+    pub fn advance(&mut self, rows: usize) -> Result {
+        self.rows += rows as u64;
+        self.bar.iter().for_each(|bar| bar.inc(rows as u64));
+        if interrupted() { Err(Failure::Interrupted) } else { Ok(()) }
+    }
+}
+
+impl Drop for RowCount {
+    fn drop(&mut self) {
+        STAGES.fetch_sub(1, Ordering::SeqCst);
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+        if self.lines && !interrupted() {
+            let seconds = self.since.elapsed().as_secs_f64();
+            output::message(&format!("labelling rows: {} in {seconds:.2} s", self.rows));
+        }
+    }
+}
+
+impl Observer for RowCount {
+    fn cancelled(&self) -> bool {
+        interrupted()
+    }
+}
+
 /// The observer of `rpf reproduce`: one bar for all steps, with the time left.
 pub struct Steps {
     bar: Option<ProgressBar>,

@@ -19,6 +19,7 @@ fn table(source: String, values: Values, d: usize, labels: Labels) -> Table {
         columns: numbered_names(d),
         keys: Vec::new(),
         has_header: false,
+        before: 0,
         n,
         values,
         means: None,

@@ -4,9 +4,9 @@
 //! integers that have one length in all rows, such as embeddings. A null is a missing cell; a value of another type
 //! becomes text that names its type. Numbers stay in single precision if no numeric column has more; integers of one byte
 //! in lists have no more. A panic of the arrow crates on a damaged file becomes an error; `arrow_limits` checks the lengths
-//! that they would allocate.
+//! that they would allocate. Rows are read as they are asked for: all into one frame, or batch by batch.
 
-use std::io::Cursor;
+use std::io::{Cursor, Read, Seek};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -18,83 +18,173 @@ use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 
 use super::arrow_limits;
-use super::columnar::{Collector, Layout, Lists, guarded, with_even_lists};
-use crate::error::{Result, format};
+use super::arrow_limits::CheckedStream;
+use super::columnar::{Collector, Layout, Lists, Ragged, guarded, with_even_lists};
+use crate::error::{DataError, Result, format};
 use crate::frame::Frame;
 use crate::memory::Budget;
 
 /// Reads a whole Arrow file or stream.
-pub(crate) fn read(bytes: Vec<u8>, source: &str, budget: &Budget) -> Result<Frame> {
-    guarded(source, "Arrow", || {
-        let bad = |e: ArrowError| format(source, format!("is not a valid Arrow file: {e}"));
-        if bytes.starts_with(b"FEA1") {
-            return Err(format(source, "is a Feather file of version 1; convert it to version 2"));
+pub(crate) fn read(bytes: &[u8], source: &str, budget: &Budget) -> Result<Frame> {
+    with_even_lists(budget, |ragged| {
+        let mut rows = match is_file(bytes, source)? {
+            true => ArrowRows::of_file(Cursor::new(bytes), ragged, source, budget)?,
+            false => ArrowRows::of_stream(Cursor::new(bytes), ragged, source, budget)?,
+        };
+        let mut collector = rows.collector(source, budget)?;
+        match rows.push(&mut collector, usize::MAX, Ragged::Stop, source)? {
+            Some(field) => Ok(Lists::Ragged(field)),
+            None => collector.finish().map(Lists::Even),
         }
-        let is_file = bytes.starts_with(b"ARROW1");
-        arrow_limits::check(&bytes, is_file, source, budget)?;
-        with_even_lists(budget, |ragged| {
-            let bytes = Cursor::new(&bytes[..]);
-            if is_file {
-                let reader = FileReader::try_new(bytes, None).map_err(bad)?;
-                collect(source, &reader.schema(), reader.map(|batch| batch.map_err(bad)), ragged, budget)
-            } else {
-                let reader = StreamReader::try_new(bytes, None).map_err(bad)?;
-                collect(source, &reader.schema(), reader.map(|batch| batch.map_err(bad)), ragged, budget)
-            }
-        })
     })
 }
 
-/// Collects batches of one schema. Single precision when no numeric column has more.
-fn collect(
-    source: &str,
-    schema: &Schema,
-    batches: impl Iterator<Item = Result<RecordBatch>>,
-    ragged: &[usize],
-    budget: &Budget,
-) -> Result<Lists> {
-    let width = schema.fields().len();
-    let numbers = |t: &DataType| element(t).map_or(t.is_numeric(), DataType::is_numeric);
-    let mut numeric = schema.fields().iter().map(|f| f.data_type()).filter(|t| numbers(t)).peekable();
-    let is_single = |t: &DataType| match element(t) {
-        Some(of) => matches!(of, DataType::Int8 | DataType::UInt8 | DataType::Float16 | DataType::Float32),
-        None => matches!(t, DataType::Float32 | DataType::Float16),
-    };
-    let single = numeric.peek().is_some() && numeric.all(is_single);
-    let mut batches = batches.peekable();
-    // The length of lists whose type does not state it is that of the first one.
-    let first = match batches.peek() {
-        Some(Ok(batch)) if batch.num_columns() == width => Some(batch),
-        _ => None,
-    };
-    let field = |(at, field): (usize, &std::sync::Arc<Field>)| {
-        let array = first.map(|batch| batch.column(at).as_ref());
-        let length = if ragged.contains(&at) { None } else { list_length(field.data_type(), array) };
-        (field.name().clone(), length)
-    };
-    let fields: Vec<(String, Option<usize>)> = schema.fields().iter().enumerate().map(field).collect();
-    let lengths: Vec<Option<usize>> = fields.iter().map(|(_, length)| *length).collect();
-    let layout = Layout::new(source, fields, budget)?;
-    let mut collector = Collector::new(source, layout.names, single, budget)?;
-    for batch in batches {
-        let batch = batch?;
-        if batch.num_columns() != width {
-            return Err(format(source, "a part of the file has other columns than the rest"));
-        }
-        collector.begin(batch.num_rows())?;
-        for (at, array) in batch.columns().iter().enumerate() {
-            match lengths[at] {
-                Some(length) => {
-                    if !push_lists(&mut collector, layout.first[at], length, array) {
-                        return Ok(Lists::Ragged(at));
+/// Whether the first bytes are those of a file, not of a stream.
+pub(crate) fn is_file(bytes: &[u8], source: &str) -> Result<bool> {
+    if bytes.starts_with(b"FEA1") {
+        return Err(format(source, "is a Feather file of version 1; convert it to version 2"));
+    }
+    Ok(bytes.starts_with(b"ARROW1"))
+}
+
+/// An Arrow file or stream whose rows are read as they are asked for. A record batch of the file is held meanwhile.
+pub(crate) struct ArrowRows<'a> {
+    batches: Box<dyn Iterator<Item = Result<RecordBatch>> + 'a>,
+    /// The batch at hand, as far as its rows are not read.
+    current: Option<RecordBatch>,
+    layout: Layout,
+    /// The length of the lists of each field.
+    lengths: Vec<Option<usize>>,
+    single: bool,
+}
+
+/// An error of arrow-ipc, which may hold one of ours.
+fn bad(source: &str) -> impl Fn(ArrowError) -> DataError + Clone + use<> {
+    let source = source.to_string();
+    move |e| {
+        let ours = match &e {
+            ArrowError::IoError(_, e) => e.get_ref().and_then(|inner| inner.downcast_ref::<DataError>()),
+            _ => None,
+        };
+        ours.cloned().unwrap_or_else(|| format(&source, format!("is not a valid Arrow file: {e}")))
+    }
+}
+
+impl<'a> ArrowRows<'a> {
+    /// Checks a file and reads its footer and its first batch. The fields in `ragged` hold lists of different lengths.
+    pub fn of_file(
+        mut reader: impl Read + Seek + 'a,
+        ragged: &[usize],
+        source: &str,
+        budget: &Budget,
+    ) -> Result<Self> {
+        guarded(source, "Arrow", || {
+            let bad = bad(source);
+            arrow_limits::check_file(&mut reader, source, budget)?;
+            let reader = FileReader::try_new(reader, None).map_err(&bad)?;
+            let schema = reader.schema();
+            let batches = Box::new(reader.map(move |batch| batch.map_err(&bad)));
+            ArrowRows::new(&schema, batches, ragged, source, budget)
+        })
+    }
+
+    /// Reads the schema and the first batch of a stream, each message checked before it is read.
+    pub fn of_stream(
+        reader: impl Read + 'a,
+        ragged: &[usize],
+        source: &str,
+        budget: &Budget,
+    ) -> Result<Self> {
+        guarded(source, "Arrow", || {
+            let bad = bad(source);
+            let reader = CheckedStream::new(reader, source, budget);
+            let reader = StreamReader::try_new(reader, None).map_err(&bad)?;
+            let schema = reader.schema();
+            let batches = Box::new(reader.map(move |batch| batch.map_err(&bad)));
+            ArrowRows::new(&schema, batches, ragged, source, budget)
+        })
+    }
+
+    fn new(
+        schema: &Schema,
+        mut batches: Box<dyn Iterator<Item = Result<RecordBatch>> + 'a>,
+        ragged: &[usize],
+        source: &str,
+        budget: &Budget,
+    ) -> Result<Self> {
+        let numbers = |t: &DataType| element(t).map_or(t.is_numeric(), DataType::is_numeric);
+        let mut numeric = schema.fields().iter().map(|f| f.data_type()).filter(|t| numbers(t)).peekable();
+        let is_single = |t: &DataType| match element(t) {
+            Some(of) => {
+                matches!(of, DataType::Int8 | DataType::UInt8 | DataType::Float16 | DataType::Float32)
+            }
+            None => matches!(t, DataType::Float32 | DataType::Float16),
+        };
+        let single = numeric.peek().is_some() && numeric.all(is_single);
+        let current = batches.next().transpose()?;
+        // The length of lists whose type does not state it is that of the first one.
+        let first = current.as_ref().filter(|batch| batch.num_columns() == schema.fields().len());
+        let field = |(at, field): (usize, &std::sync::Arc<Field>)| {
+            let array = first.map(|batch| batch.column(at).as_ref());
+            let length = if ragged.contains(&at) { None } else { list_length(field.data_type(), array) };
+            (field.name().clone(), length)
+        };
+        let fields: Vec<(String, Option<usize>)> = schema.fields().iter().enumerate().map(field).collect();
+        let lengths = fields.iter().map(|(_, length)| *length).collect();
+        let layout = Layout::new(source, fields, budget)?;
+        Ok(ArrowRows { batches, current, layout, lengths, single })
+    }
+
+    /// Number of columns.
+    pub fn width(&self) -> usize {
+        self.layout.names.len()
+    }
+
+    /// An empty collector for rows of this file.
+    pub fn collector<'b>(&self, source: &'b str, budget: &'b Budget) -> Result<Collector<'b>> {
+        Collector::new(source, self.layout.names.clone(), self.single, budget)
+    }
+
+    /// Collects the next rows, at most `most`. Returns a field whose lists turn out to have different lengths, where these
+    /// stop the reading.
+    pub fn push(
+        &mut self,
+        collector: &mut Collector<'_>,
+        most: usize,
+        ragged: Ragged,
+        source: &str,
+    ) -> Result<Option<usize>> {
+        guarded(source, "Arrow", || {
+            while collector.n() < most {
+                let Some(batch) = self.current.take().map(Ok).or_else(|| self.batches.next()).transpose()?
+                else {
+                    break;
+                };
+                if batch.num_columns() != self.lengths.len() {
+                    return Err(format(source, "a part of the file has other columns than the rest"));
+                }
+                let rows = batch.num_rows().min(most - collector.n());
+                if rows < batch.num_rows() {
+                    self.current = Some(batch.slice(rows, batch.num_rows() - rows));
+                }
+                let batch = batch.slice(0, rows);
+                collector.begin(rows)?;
+                for (at, array) in batch.columns().iter().enumerate() {
+                    let first = self.layout.first[at];
+                    match self.lengths[at] {
+                        Some(length) => {
+                            if !push_lists(collector, first, length, array, ragged) {
+                                return Ok(Some(at));
+                            }
+                        }
+                        None => push(collector, first, array),
                     }
                 }
-                None => push(&mut collector, layout.first[at], array),
+                collector.end(rows)?;
             }
-        }
-        collector.end(batch.num_rows())?;
+            Ok(None)
+        })
     }
-    collector.finish().map(Lists::Even)
 }
 
 /// The type of the elements of lists of numbers.
@@ -131,13 +221,23 @@ fn list(array: &dyn Array, row: usize) -> Option<ArrayRef> {
     })
 }
 
-/// Spreads lists of numbers over the columns from `first`; false where a list has another length.
-fn push_lists(collector: &mut Collector<'_>, first: usize, length: usize, array: &dyn Array) -> bool {
+/// Spreads lists of numbers over the columns from `first`; false where a list of another length stops the reading.
+fn push_lists(
+    collector: &mut Collector<'_>,
+    first: usize,
+    length: usize,
+    array: &dyn Array,
+    ragged: Ragged,
+) -> bool {
     for row in 0..array.len() {
         // An empty list is a missing one.
         let Some(items) = list(array, row).filter(|items| !items.is_empty()) else { continue };
         if items.len() != length {
-            return false;
+            match ragged {
+                Ragged::Stop => return false,
+                Ragged::Mark => collector.list_of_other_length(row, first, items.len()),
+            }
+            continue;
         }
         macro_rules! numbers {
             ($kind:ty, $widen:expr) => {

@@ -72,6 +72,16 @@ pub(crate) fn with_even_lists(budget: &Budget, read: impl Fn(&[usize]) -> Result
     }
 }
 
+/// What becomes of a list that has another length than the first of its column.
+#[cfg(any(feature = "arrow", feature = "parquet"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ragged {
+    /// The reading stops: the column holds no numbers.
+    Stop,
+    /// Its row has text in the first of its columns, which is refused where that is a feature.
+    Mark,
+}
+
 /// What a column of lists that are no columns holds, in messages.
 #[cfg(any(feature = "arrow", feature = "parquet"))]
 pub(crate) const NESTED: &str = "list, map or struct";
@@ -135,10 +145,23 @@ impl<'a> Collector<'a> {
         self.text[column].get_or_insert_default().is_foreign = true;
     }
 
+    /// Marks a list that has another length than those above.
+    #[cfg(any(feature = "arrow", feature = "parquet"))]
+    pub fn list_of_other_length(&mut self, row: usize, column: usize, length: usize) {
+        self.number(row, column, f64::NAN);
+        self.other(row, column, &format!("list of {length} numbers, unlike those above"));
+    }
+
     /// Ends a batch.
     pub fn end(&mut self, rows: usize) -> Result<()> {
         self.n += rows;
         self.budget.spend(std::mem::take(&mut self.taken))
+    }
+
+    /// Number of rows so far.
+    #[cfg(any(feature = "arrow", feature = "parquet"))]
+    pub fn n(&self) -> usize {
+        self.n
     }
 
     /// The frame of all batches.
@@ -151,6 +174,7 @@ impl<'a> Collector<'a> {
             names: self.names,
             has_header: true,
             dialect: None,
+            before: 0,
             n: self.n,
             values: self.values,
             text: self.text,

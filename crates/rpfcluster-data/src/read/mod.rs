@@ -1,12 +1,14 @@
 //! Readers for tables, label files and similarity matrices.
 //!
-//! A file is read whole and decompressed if gzipped. The format comes from the caller, the file extension or the magic
-//! number, in this order, and the module of that format parses the bytes. The `_bytes` functions take bytes that are
-//! not gzipped. Tables become a [`Frame`]. A [`Budget`] bounds the memory that a file can claim.
+//! A file is read whole, or in batches of rows ([`Batches`]), and decompressed if gzipped. The format comes from the caller,
+//! the file extension or the magic number, in this order, and the module of that format parses the bytes. The `_bytes`
+//! functions take bytes that are not gzipped. Tables become a [`Frame`]. A [`Budget`] bounds the memory that a file can claim.
 
+mod batches;
 mod columnar;
 mod encoding;
 mod foreign;
+mod input;
 mod json;
 mod labels;
 mod mtx;
@@ -17,6 +19,7 @@ mod quoted_text;
 mod similarity;
 mod sniff;
 mod text;
+mod text_stream;
 
 #[cfg(feature = "arrow")]
 mod arrow;
@@ -27,15 +30,19 @@ mod compression;
 #[cfg(feature = "parquet")]
 mod parquet;
 #[cfg(feature = "parquet")]
+mod parquet_columns;
+#[cfg(feature = "parquet")]
 mod parquet_limits;
 
 use std::path::Path;
 use std::str::FromStr;
 
-use crate::error::{DataError, Result, file, format};
+use self::input::Input;
+use crate::error::{DataError, Result, format};
 use crate::frame::Frame;
 use crate::memory::Budget;
 
+pub use batches::{Batch, Batches, read_batches, read_batches_bytes};
 pub use labels::{RowLabels, read_labels, read_labels_bytes};
 pub use number::Decimal;
 pub(crate) use number::{Cell, cell};
@@ -43,7 +50,7 @@ pub use similarity::{Similarity, read_similarity, read_similarity_bytes};
 pub use sniff::Delimiter;
 pub(crate) use sniff::record_len;
 pub use text::Dialect;
-pub(crate) use text::{is_blank, layout};
+pub(crate) use text::is_blank;
 
 /// The largest number of columns of a text or .npy file. A file with more is not a table of features.
 pub(crate) const MAX_WIDTH: usize = 10_000_000;
@@ -177,7 +184,7 @@ fn parse_frame(bytes: Vec<u8>, source: &str, options: &ReadOptions, budget: &Bud
             Err(format(source, "this build does not read Parquet; build with the cargo feature `parquet`"))
         }
         #[cfg(feature = "arrow")]
-        Format::Arrow => arrow::read(bytes, source, budget),
+        Format::Arrow => arrow::read(&bytes, source, budget),
         #[cfg(not(feature = "arrow"))]
         Format::Arrow => {
             Err(format(source, "this build does not read Arrow; build with the cargo feature `arrow`"))
@@ -202,35 +209,5 @@ pub(crate) fn name(path: &Path) -> String {
 
 /// The bytes of a file, decompressed. The path `-` is standard input.
 pub(crate) fn load(path: &Path, budget: &Budget) -> Result<Vec<u8>> {
-    let source = name(path);
-    let bytes = if path.as_os_str() == "-" {
-        budget.read_to_end(std::io::stdin().lock(), 0)?.map_err(|e| file(&source, &e))?
-    } else {
-        if path.is_dir() {
-            return Err(DataError::File { path: source, problem: "is a folder, not a file".into() });
-        }
-        let opened = std::fs::File::open(path).map_err(|e| file(path, &e))?;
-        let length = opened.metadata().map_or(0, |m| usize::try_from(m.len()).unwrap_or(usize::MAX));
-        budget.read_to_end(opened, length)?.map_err(|e| file(path, &e))?
-    };
-    gunzip(bytes, &source, budget)
-}
-
-/// Decompresses gzip, recognised by its first two bytes, with which no other format begins.
-fn gunzip(bytes: Vec<u8>, source: &str, budget: &Budget) -> Result<Vec<u8>> {
-    if !bytes.starts_with(&[0x1f, 0x8b]) {
-        return Ok(bytes);
-    }
-    let decoder = flate2::read::MultiGzDecoder::new(bytes.as_slice());
-    let decoded = budget.read_to_end(decoder, bytes.len())?.map_err(|e| {
-        let problem = match e.kind() {
-            std::io::ErrorKind::UnexpectedEof => {
-                "the gzip data ends early; the file is cut short".to_string()
-            }
-            _ => format!("the gzip data is damaged ({e})"),
-        };
-        format(source, problem)
-    })?;
-    budget.release(bytes.capacity());
-    Ok(decoded)
+    Input::open(path)?.read_all(budget)
 }

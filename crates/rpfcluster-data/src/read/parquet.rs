@@ -3,460 +3,190 @@
 //!
 //! Reads numbers, booleans, half precision, decimals of up to 38 digits, text, and lists of numbers that have one length in
 //! all rows, such as embeddings. A null is a missing cell; a date, time, binary or other nested value becomes text that
-//! names its type. Numbers stay in single precision if no numeric column has more. A panic of the parquet crate on a damaged file becomes an error; `parquet_limits` checks the lengths that it
-//! would allocate.
+//! names its type. Numbers stay in single precision if no numeric column has more. A panic of the parquet crate on a damaged
+//! file becomes an error; `parquet_limits` checks the lengths that it would allocate.
+//!
+//! Rows are read as they are asked for: all into one frame, or batch by batch. A page of each column is held meanwhile.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::sync::Arc;
 
 use bytes::Bytes;
-use half::f16;
-use parquet::basic::{ConvertedType, LogicalType, Type as PhysicalType};
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::DataType;
+use parquet::column::reader::ColumnReader;
 use parquet::errors::ParquetError;
-use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor, TypePtr};
+use parquet::file::reader::{ChunkReader, FileReader, Length, SerializedFileReader};
 
-use super::columnar::{Collector, Layout, Lists, NESTED, guarded, with_even_lists};
+use super::columnar::{Collector, Layout, Lists, NESTED, Ragged, guarded, with_even_lists};
+use super::parquet_columns::{Field, fields, first_length, is_single, push, push_lists};
 use super::parquet_limits;
-use crate::error::{Result, format};
+use crate::error::{DataError, Result, format};
 use crate::frame::Frame;
 use crate::memory::Budget;
 
 /// Rows per batch: 64 KiB of doubles per column, so that a batch of about a hundred columns stays in cache.
 const BATCH: usize = 8192;
 
-/// What the values of a column mean.
-#[derive(Debug, Clone, PartialEq)]
-enum Meaning {
-    /// A number as it is stored.
-    Number,
-    /// An integer whose bits are unsigned.
-    Unsigned,
-    /// An integer to be divided by ten to this power.
-    Decimal(i32),
-    /// Half precision.
-    Half,
-    /// UTF-8.
-    Text,
-    /// Neither a number nor text, such as a date.
-    Other(&'static str),
-}
-
-/// One field of the schema: what it means, and the stored column it is read from. Nested fields have none, except lists
-/// of numbers.
-struct Field {
-    meaning: Meaning,
-    stored: Option<usize>,
-    is_list: bool,
-    /// Length of its lists.
-    length: Option<usize>,
-}
-
 /// Reads a whole Parquet file.
 pub(crate) fn read(bytes: Vec<u8>, source: &str, budget: &Budget) -> Result<Frame> {
-    guarded(source, "Parquet", || {
-        let bad = |e: ParquetError| format(source, format!("is not a valid Parquet file: {e}"));
-        if !bytes.starts_with(b"PAR1") {
-            return Err(format(source, "is not a Parquet file: it does not begin with PAR1"));
+    let bytes = Bytes::from(bytes);
+    with_even_lists(budget, |ragged| {
+        let mut rows = ParquetRows::open(bytes.clone(), ragged, source, budget)?;
+        let mut collector = rows.collector(source, budget)?;
+        match rows.push(&mut collector, usize::MAX, Ragged::Stop, source)? {
+            Some(field) => Ok(Lists::Ragged(field)),
+            None => collector.finish().map(Lists::Even),
         }
-        let bytes = Bytes::from(bytes);
-        let file = SerializedFileReader::new(bytes.clone()).map_err(bad)?;
-        with_even_lists(budget, |ragged| read_fields(&bytes, &file, ragged, source, budget))
     })
 }
 
-/// Reads all fields; those in `ragged` hold lists of different lengths.
-fn read_fields(
-    bytes: &[u8],
-    file: &SerializedFileReader<Bytes>,
-    ragged: &[usize],
-    source: &str,
-    budget: &Budget,
-) -> Result<Lists> {
-    let bad = |e: ParquetError| format(source, format!("is not a valid Parquet file: {e}"));
-    let schema = file.metadata().file_metadata().schema_descr();
-    let mut fields = fields(schema);
-    ragged.iter().for_each(|field| fields[*field] = Field::nested());
-    let lists: Vec<usize> = fields.iter().filter(|f| f.is_list).filter_map(|f| f.stored).collect();
-    parquet_limits::check(bytes, file.metadata(), &lists, source, budget)?;
-    for field in fields.iter_mut().filter(|field| field.is_list) {
-        field.length = first_length(file, field, schema).map_err(bad)?;
-        if field.length.is_none() {
-            // Missing in all rows that were looked at.
-            *field = Field::nested();
-        }
+/// A file on disk, which is not read into memory.
+#[derive(Debug, Clone)]
+pub(crate) struct OnDisk(pub Arc<File>);
+
+impl Length for OnDisk {
+    fn len(&self) -> u64 {
+        self.0.len()
     }
-    let names = schema.root_schema().get_fields().iter().map(|field| field.name().to_string());
-    let layout = Layout::new(source, names.zip(fields.iter().map(|field| field.length)).collect(), budget)?;
-    let longest = fields.iter().filter_map(|field| field.length).max().unwrap_or(1);
-    let batch = (BATCH / longest).max(1);
-    let mut collector = Collector::new(source, layout.names, is_single(&fields, schema), budget)?;
-    // Without a column that is read, the number of rows would be a mere claim.
-    if fields.iter().all(|field| field.stored.is_none()) {
-        return Err(format(source, "every column holds lists, maps or structs; there are no numbers"));
+}
+
+impl ChunkReader for OnDisk {
+    type T = BufReader<File>;
+
+    fn get_read(&self, start: u64) -> std::result::Result<Self::T, ParquetError> {
+        self.0.get_read(start)
     }
-    for group in 0..file.num_row_groups() {
-        let group = file.get_row_group(group).map_err(bad)?;
-        let mut columns = Vec::with_capacity(fields.len());
-        for field in &fields {
-            columns
-                .push(field.stored.map(|column| group.get_column_reader(column)).transpose().map_err(bad)?);
-        }
-        let mut left = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
-        while left > 0 {
-            let rows = left.min(batch);
-            collector.begin(rows)?;
-            for (at, (field, reader)) in fields.iter().zip(&mut columns).enumerate() {
-                let column = layout.first[at];
-                let found = match (reader, field.is_list) {
-                    (Some(reader), true) => {
-                        let done = push_lists(&mut collector, column, field, schema, reader, rows);
-                        match done.map_err(bad)? {
-                            Some(found) => found,
-                            None => return Ok(Lists::Ragged(at)),
-                        }
-                    }
-                    (Some(reader), false) => {
-                        push(&mut collector, column, field, schema, reader, rows).map_err(bad)?
-                    }
-                    (None, _) => {
-                        (0..rows).for_each(|row| collector.other(row, column, NESTED));
-                        rows
-                    }
-                };
-                if found != rows {
-                    return Err(format(source, "is not a Parquet file: a column has too few rows"));
+
+    fn get_bytes(&self, start: u64, length: usize) -> std::result::Result<Bytes, ParquetError> {
+        self.0.get_bytes(start, length)
+    }
+}
+
+/// A Parquet file whose rows are read as they are asked for.
+pub(crate) struct ParquetRows<R: ChunkReader + 'static> {
+    file: SerializedFileReader<R>,
+    fields: Vec<Field>,
+    layout: Layout,
+    /// Rows read at a time.
+    batch: usize,
+    /// The next row group, the columns of the one before it, and the rows that it has left.
+    group: usize,
+    columns: Vec<Option<ColumnReader>>,
+    left: usize,
+}
+
+fn bad(source: &str) -> impl Fn(ParquetError) -> DataError + '_ {
+    move |e| format(source, format!("is not a valid Parquet file: {e}"))
+}
+
+impl<R: ChunkReader + Clone + 'static> ParquetRows<R> {
+    /// Reads the schema and checks all lengths that the file claims. The fields in `ragged` hold lists of different lengths.
+    pub fn open(file: R, ragged: &[usize], source: &str, budget: &Budget) -> Result<Self> {
+        guarded(source, "Parquet", || {
+            let bad = bad(source);
+            if !file.get_bytes(0, 4).is_ok_and(|bytes| bytes[..] == *b"PAR1") {
+                return Err(format(source, "is not a Parquet file: it does not begin with PAR1"));
+            }
+            let pages = file.clone();
+            let file = SerializedFileReader::new(file).map_err(&bad)?;
+            let schema = file.metadata().file_metadata().schema_descr();
+            let mut fields = fields(schema);
+            ragged.iter().for_each(|field| fields[*field] = Field::nested());
+            let lists: Vec<usize> = fields.iter().filter(|f| f.is_list).filter_map(|f| f.stored).collect();
+            parquet_limits::check(&pages, file.metadata(), &lists, source, budget)?;
+            for field in fields.iter_mut().filter(|field| field.is_list) {
+                field.length = first_length(&file, field, schema).map_err(&bad)?;
+                if field.length.is_none() {
+                    // Missing in all rows that were looked at.
+                    *field = Field::nested();
                 }
             }
-            collector.end(rows)?;
-            left -= rows;
-        }
-    }
-    collector.finish().map(Lists::Even)
-}
-
-impl Field {
-    fn nested() -> Self {
-        Field { meaning: Meaning::Other(NESTED), stored: None, is_list: false, length: None }
-    }
-}
-
-/// The fields of the schema's top level.
-fn fields(schema: &SchemaDescriptor) -> Vec<Field> {
-    let roots = schema.root_schema().get_fields();
-    let mut stored = vec![Vec::new(); roots.len()];
-    for column in 0..schema.num_columns() {
-        stored[schema.get_column_root_idx(column)].push(column);
-    }
-    let field = |(root, stored): (&TypePtr, Vec<usize>)| {
-        let &[column] = stored.as_slice() else { return Field::nested() };
-        let description = schema.column(column);
-        let meaning = meaning(&description);
-        let info = root.get_basic_info();
-        let list = info.logical_type_ref() == Some(&LogicalType::List)
-            || info.converted_type() == ConvertedType::LIST;
-        match (description.path().parts().len(), description.max_rep_level()) {
-            (1, 0) => Field { meaning, stored: Some(column), is_list: false, length: None },
-            (2 | 3, 1)
-                if list
-                    && matches!(meaning, Meaning::Number | Meaning::Unsigned | Meaning::Half)
-                    && description.physical_type() != PhysicalType::BOOLEAN =>
-            {
-                Field { meaning, stored: Some(column), is_list: true, length: None }
+            // Without a column that is read, the number of rows would be a mere claim.
+            if fields.iter().all(|field| field.stored.is_none()) {
+                return Err(format(
+                    source,
+                    "every column holds lists, maps or structs; there are no numbers",
+                ));
             }
-            _ => Field::nested(),
-        }
-    };
-    roots.iter().zip(stored).map(field).collect()
-}
-
-/// The length of the first list of a column that is not missing, among the first rows of each row group.
-fn first_length(
-    file: &SerializedFileReader<Bytes>,
-    field: &Field,
-    schema: &SchemaDescriptor,
-) -> std::result::Result<Option<usize>, ParquetError> {
-    const LOOKED_AT: usize = 1000;
-    let Some(stored) = field.stored else { return Ok(None) };
-    for group in 0..file.num_row_groups() {
-        let mut reader = file.get_row_group(group)?.get_column_reader(stored)?;
-        for _ in 0..LOOKED_AT {
-            let mut length = 0;
-            let rows = each_list(&mut reader, &schema.column(stored), 1, |_, at, _| length = at + 1)?;
-            if length > 0 {
-                return Ok(Some(length));
-            }
-            if rows == 0 {
-                break;
-            }
-        }
-    }
-    Ok(None)
-}
-
-/// Spreads up to `rows` lists over the columns from `first`. Returns how many there were, or nothing where a list has another
-/// length.
-fn push_lists(
-    collector: &mut Collector<'_>,
-    first: usize,
-    field: &Field,
-    schema: &SchemaDescriptor,
-    reader: &mut ColumnReader,
-    rows: usize,
-) -> std::result::Result<Option<usize>, ParquetError> {
-    let (Some(stored), Some(length)) = (field.stored, field.length) else { return Ok(None) };
-    let column = schema.column(stored);
-    let mut lengths = vec![0usize; rows];
-    let mut put = |row: usize, at: usize, x: Option<f64>| {
-        lengths[row] = at + 1;
-        if let (Some(x), true) = (x, at < length) {
-            collector.number(row, first + at, x);
-        }
-    };
-    let found = each_list(reader, &column, rows, |row, at, x| {
-        let x = x.map(|x| match (x, &field.meaning) {
-            (Element::Integer(x), Meaning::Unsigned) if column.physical_type() == PhysicalType::INT32 => {
-                f64::from(x as u32)
-            }
-            (Element::Integer(x), Meaning::Unsigned) => x as u64 as f64,
-            (Element::Integer(x), _) => x as f64,
-            (Element::Float(x), _) => x,
-        });
-        put(row, at, x);
-    })?;
-    // An empty list is a missing one.
-    Ok(lengths.iter().all(|got| *got == 0 || *got == length).then_some(found))
-}
-
-/// An element of a list as it is stored.
-enum Element {
-    Integer(i64),
-    Float(f64),
-}
-
-/// Calls `put` with the row, the place and the value of every element of up to `rows` lists; a null element has no value.
-/// Returns the number of rows.
-fn each_list(
-    reader: &mut ColumnReader,
-    column: &ColumnDescriptor,
-    rows: usize,
-    put: impl FnMut(usize, usize, Option<Element>),
-) -> std::result::Result<usize, ParquetError> {
-    fn read<T: DataType>(
-        reader: &mut ColumnReaderImpl<T>,
-        column: &ColumnDescriptor,
-        rows: usize,
-        mut put: impl FnMut(usize, usize, Option<Element>),
-        element: impl Fn(&T::T) -> Element,
-    ) -> std::result::Result<usize, ParquetError> {
-        let (mut values, mut definitions, mut repetitions) = (Vec::new(), Vec::new(), Vec::new());
-        let mut found = 0;
-        while found < rows {
-            let wanted = rows - found;
-            let (records, ..) =
-                reader.read_records(wanted, Some(&mut definitions), Some(&mut repetitions), &mut values)?;
-            if records == 0 {
-                break;
-            }
-            found += records;
-        }
-        let present = column.max_def_level();
-        // The level of an element that exists and may be null.
-        let exists = present - i16::from(column.self_type().is_optional());
-        let (mut row, mut at, mut next) = (0usize, 0, values.iter());
-        for (level, (definition, repetition)) in definitions.iter().zip(&repetitions).enumerate() {
-            if *repetition == 0 {
-                row += usize::from(level > 0);
-                at = 0;
-            }
-            if *definition >= exists && row < rows {
-                let value = if *definition == present { next.next().map(&element) } else { None };
-                put(row, at, value);
-                at += 1;
-            }
-        }
-        Ok(found)
-    }
-    match reader {
-        ColumnReader::FloatColumnReader(r) => read(r, column, rows, put, |x| Element::Float(f64::from(*x))),
-        ColumnReader::DoubleColumnReader(r) => read(r, column, rows, put, |x| Element::Float(*x)),
-        ColumnReader::Int32ColumnReader(r) => read(r, column, rows, put, |x| Element::Integer(i64::from(*x))),
-        ColumnReader::Int64ColumnReader(r) => read(r, column, rows, put, |x| Element::Integer(*x)),
-        ColumnReader::FixedLenByteArrayColumnReader(r) => {
-            read(r, column, rows, put, |x| Element::Float(half(x.data())))
-        }
-        _ => Ok(0),
-    }
-}
-
-/// A number in half precision.
-fn half(bytes: &[u8]) -> f64 {
-    match bytes {
-        [low, high] => f64::from(f16::from_le_bytes([*low, *high])),
-        _ => f64::NAN,
-    }
-}
-
-/// Whether there are numbers, and none has more than single precision.
-fn is_single(fields: &[Field], schema: &SchemaDescriptor) -> bool {
-    let physical = |field: &Field| field.stored.map(|column| schema.column(column).physical_type());
-    let mut numeric = fields
-        .iter()
-        .filter(|f| !matches!(f.meaning, Meaning::Text | Meaning::Other(_)))
-        .filter(|f| physical(f) != Some(PhysicalType::BOOLEAN))
-        .peekable();
-    numeric.peek().is_some()
-        && numeric.all(|f| {
-            f.meaning == Meaning::Half
-                || physical(f) == Some(PhysicalType::FLOAT)
-                || (f.is_list && is_byte(f, schema))
+            let names = schema.root_schema().get_fields().iter().map(|field| field.name().to_string());
+            let lengths = fields.iter().map(|field| field.length);
+            let layout = Layout::new(source, names.zip(lengths).collect(), budget)?;
+            let longest = fields.iter().filter_map(|field| field.length).max().unwrap_or(1);
+            let batch = (BATCH / longest).max(1);
+            Ok(ParquetRows { file, fields, layout, batch, group: 0, columns: Vec::new(), left: 0 })
         })
-}
+    }
 
-/// Whether the numbers are integers of one byte.
-fn is_byte(field: &Field, schema: &SchemaDescriptor) -> bool {
-    let logical = field.stored.and_then(|column| schema.column(column).logical_type_ref().cloned());
-    matches!(logical, Some(LogicalType::Integer(integer)) if integer.bit_width == 8)
-}
+    /// Number of columns.
+    pub fn width(&self) -> usize {
+        self.layout.names.len()
+    }
 
-/// What a column means: by its logical type, or by the converted type that older writers give.
-fn meaning(column: &ColumnDescriptor) -> Meaning {
-    use Meaning::{Decimal, Half, Number, Other, Text, Unsigned};
-    let decimal = || match column.physical_type() {
-        PhysicalType::FIXED_LEN_BYTE_ARRAY if column.type_length() > 16 => Other("Decimal of over 38 digits"),
-        _ => Decimal(column.type_scale()),
-    };
-    match (column.physical_type(), column.logical_type_ref(), column.converted_type()) {
-        (_, Some(LogicalType::Decimal(_)), _) | (_, None, ConvertedType::DECIMAL) => decimal(),
-        (PhysicalType::BOOLEAN | PhysicalType::FLOAT | PhysicalType::DOUBLE, ..) => Number,
-        (PhysicalType::INT96, ..) => Other("Timestamp"),
-        (PhysicalType::INT32 | PhysicalType::INT64, logical, converted) => match (logical, converted) {
-            (Some(LogicalType::Integer(integer)), _) if !integer.is_signed => Unsigned,
-            (Some(LogicalType::Integer(_) | LogicalType::Unknown), _) => Number,
-            (
-                None,
-                ConvertedType::UINT_8
-                | ConvertedType::UINT_16
-                | ConvertedType::UINT_32
-                | ConvertedType::UINT_64,
-            ) => Unsigned,
-            (
-                None,
-                ConvertedType::NONE
-                | ConvertedType::INT_8
-                | ConvertedType::INT_16
-                | ConvertedType::INT_32
-                | ConvertedType::INT_64,
-            ) => Number,
-            (Some(LogicalType::Date), _) | (None, ConvertedType::DATE) => Other("Date"),
-            (Some(LogicalType::Timestamp(_)), _)
-            | (None, ConvertedType::TIMESTAMP_MILLIS | ConvertedType::TIMESTAMP_MICROS) => Other("Timestamp"),
-            _ => Other("Time"),
-        },
-        (PhysicalType::FIXED_LEN_BYTE_ARRAY, Some(LogicalType::Float16), _) => Half,
-        (
-            PhysicalType::BYTE_ARRAY,
-            Some(LogicalType::String | LogicalType::Enum | LogicalType::Json | LogicalType::Unknown),
-            _,
-        )
-        | (PhysicalType::BYTE_ARRAY, None, ConvertedType::UTF8 | ConvertedType::ENUM | ConvertedType::JSON) => {
-            Text
-        }
-        _ => Other("Binary"),
+    /// An empty collector for rows of this file.
+    pub fn collector<'a>(&self, source: &'a str, budget: &'a Budget) -> Result<Collector<'a>> {
+        let single = is_single(&self.fields, self.file.metadata().file_metadata().schema_descr());
+        Collector::new(source, self.layout.names.clone(), single, budget)
     }
-}
 
-/// Reads up to `rows` rows of a column; returns how many there were.
-fn push(
-    collector: &mut Collector<'_>,
-    column: usize,
-    field: &Field,
-    schema: &SchemaDescriptor,
-    reader: &mut ColumnReader,
-    rows: usize,
-) -> std::result::Result<usize, ParquetError> {
-    let present = field.stored.map_or(0, |stored| schema.column(stored).max_def_level());
-    // The match of meaning and type stays outside of the loop over the rows.
-    macro_rules! each {
-        ($reader:expr, |$row:ident, $x:ident| $put:expr) => {
-            each($reader, rows, present, |$row, $x| $put)
-        };
+    /// Collects the next rows, at most `most`. Returns a field whose lists turn out to have different lengths, where these
+    /// stop the reading.
+    pub fn push(
+        &mut self,
+        collector: &mut Collector<'_>,
+        most: usize,
+        ragged: Ragged,
+        source: &str,
+    ) -> Result<Option<usize>> {
+        guarded(source, "Parquet", || {
+            let bad = bad(source);
+            while collector.n() < most {
+                if self.left == 0 {
+                    if self.group == self.file.num_row_groups() {
+                        break;
+                    }
+                    self.next_group().map_err(&bad)?;
+                    continue;
+                }
+                let rows = self.left.min(self.batch).min(most - collector.n());
+                collector.begin(rows)?;
+                let schema = self.file.metadata().file_metadata().schema_descr();
+                for (at, (field, reader)) in self.fields.iter().zip(&mut self.columns).enumerate() {
+                    let column = self.layout.first[at];
+                    let found = match (reader, field.is_list) {
+                        (Some(reader), true) => {
+                            let done = push_lists(collector, column, field, schema, reader, rows, ragged);
+                            match done.map_err(&bad)? {
+                                Some(found) => found,
+                                None => return Ok(Some(at)),
+                            }
+                        }
+                        (Some(reader), false) => {
+                            push(collector, column, field, schema, reader, rows).map_err(&bad)?
+                        }
+                        (None, _) => {
+                            (0..rows).for_each(|row| collector.other(row, column, NESTED));
+                            rows
+                        }
+                    };
+                    if found != rows {
+                        return Err(format(source, "is not a Parquet file: a column has too few rows"));
+                    }
+                }
+                collector.end(rows)?;
+                self.left -= rows;
+            }
+            Ok(None)
+        })
     }
-    macro_rules! number {
-        ($reader:expr, |$x:ident| $value:expr) => {
-            each!($reader, |row, $x| collector.number(row, column, $value))
-        };
-    }
-    if let Meaning::Other(kind) = field.meaning {
-        macro_rules! other {
-            ($reader:expr) => {
-                each!($reader, |row, _x| collector.other(row, column, kind))
-            };
-        }
-        return match reader {
-            ColumnReader::BoolColumnReader(r) => other!(r),
-            ColumnReader::Int32ColumnReader(r) => other!(r),
-            ColumnReader::Int64ColumnReader(r) => other!(r),
-            ColumnReader::Int96ColumnReader(r) => other!(r),
-            ColumnReader::FloatColumnReader(r) => other!(r),
-            ColumnReader::DoubleColumnReader(r) => other!(r),
-            ColumnReader::ByteArrayColumnReader(r) => other!(r),
-            ColumnReader::FixedLenByteArrayColumnReader(r) => other!(r),
-        };
-    }
-    let unit = match field.meaning {
-        Meaning::Decimal(scale) => 10f64.powi(scale),
-        _ => 1.0,
-    };
-    match (reader, &field.meaning) {
-        (ColumnReader::BoolColumnReader(r), _) => number!(r, |x| f64::from(u8::from(*x))),
-        (ColumnReader::FloatColumnReader(r), _) => number!(r, |x| f64::from(*x)),
-        (ColumnReader::DoubleColumnReader(r), _) => number!(r, |x| *x),
-        (ColumnReader::Int32ColumnReader(r), Meaning::Unsigned) => number!(r, |x| f64::from(*x as u32)),
-        (ColumnReader::Int32ColumnReader(r), _) => number!(r, |x| f64::from(*x) / unit),
-        (ColumnReader::Int64ColumnReader(r), Meaning::Unsigned) => number!(r, |x| *x as u64 as f64),
-        (ColumnReader::Int64ColumnReader(r), _) => number!(r, |x| *x as f64 / unit),
-        (ColumnReader::Int96ColumnReader(r), _) => each!(r, |_row, _x| ()),
-        (ColumnReader::ByteArrayColumnReader(r), Meaning::Decimal(_)) => {
-            number!(r, |x| big_endian(x.data()) as f64 / unit)
-        }
-        (ColumnReader::ByteArrayColumnReader(r), _) => {
-            each!(r, |row, x| collector.text(row, column, &String::from_utf8_lossy(x.data())))
-        }
-        (ColumnReader::FixedLenByteArrayColumnReader(r), Meaning::Half) => number!(r, |x| half(x.data())),
-        (ColumnReader::FixedLenByteArrayColumnReader(r), _) => {
-            number!(r, |x| big_endian(x.data()) as f64 / unit)
-        }
-    }
-}
 
-/// Calls `put` with the row and value of every cell that is not missing, for up to `rows` rows; returns how many there
-/// were. A cell has a value where its definition level is `present`.
-fn each<T: DataType>(
-    reader: &mut ColumnReaderImpl<T>,
-    rows: usize,
-    present: i16,
-    mut put: impl FnMut(usize, &T::T),
-) -> std::result::Result<usize, ParquetError> {
-    let (mut values, mut levels) = (Vec::new(), Vec::new());
-    let mut found = 0;
-    while found < rows {
-        let (records, ..) = reader.read_records(rows - found, Some(&mut levels), None, &mut values)?;
-        if records == 0 {
-            break;
+    fn next_group(&mut self) -> std::result::Result<(), ParquetError> {
+        self.columns.clear();
+        let group = self.file.get_row_group(self.group)?;
+        for field in &self.fields {
+            self.columns.push(field.stored.map(|column| group.get_column_reader(column)).transpose()?);
         }
-        found += records;
+        self.left = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+        self.group += 1;
+        Ok(())
     }
-    if present == 0 {
-        values.iter().enumerate().for_each(|(row, x)| put(row, x));
-    } else {
-        let rows = levels.iter().enumerate().filter(|(_, level)| **level == present);
-        rows.zip(&values).for_each(|((row, _), x)| put(row, x));
-    }
-    Ok(found)
-}
-
-/// A signed integer of up to 16 bytes, the most significant first.
-fn big_endian(bytes: &[u8]) -> i128 {
-    let sign = if bytes.first().is_some_and(|b| *b >= 0x80) { -1 } else { 0 };
-    bytes.iter().fold(sign, |x, b| (x << 8) | i128::from(*b))
 }

@@ -5,8 +5,11 @@
 //! headers before it has decompressed the page, so they are read here; the rest of a header is skipped. A header that cannot
 //! be read ends the walk: the crate reports it.
 
+use std::io::Read;
+
 use parquet::basic::Compression;
 use parquet::file::metadata::ParquetMetaData;
+use parquet::file::reader::ChunkReader;
 
 use super::compression::Codec;
 use crate::error::{Result, format};
@@ -15,7 +18,7 @@ use crate::memory::Budget;
 /// Checks every page; spends the memory of the largest one of every column, which are held at once, and for the stored
 /// columns in `lists` that of their values.
 pub(crate) fn check(
-    bytes: &[u8],
+    bytes: &impl ChunkReader,
     file: &ParquetMetaData,
     lists: &[usize],
     source: &str,
@@ -34,11 +37,17 @@ pub(crate) fn check(
             };
             let start = column.dictionary_page_offset().unwrap_or_else(|| column.data_page_offset());
             let range = || {
-                let start = usize::try_from(start).ok()?;
-                bytes.get(start..start.checked_add(usize::try_from(column.compressed_size()).ok()?)?)
+                let start = u64::try_from(start).ok()?;
+                let end = start.checked_add(u64::try_from(column.compressed_size()).ok()?)?;
+                (end <= bytes.len()).then_some((start, end))
             };
-            let Some(pages) = range() else { continue };
-            let (page, values) = largest(pages, codec, source, budget)?;
+            let Some((start, end)) = range() else {
+                return Err(format(
+                    source,
+                    "is not a Parquet file: a column lies outside of it; it is damaged",
+                ));
+            };
+            let (page, values) = largest(Pages { bytes, at: start, end }, codec, source, budget)?;
             held = held.saturating_add(page);
             if lists.contains(&at) {
                 // One list may hold all values of the column: two levels of two bytes and a number for each.
@@ -54,26 +63,36 @@ pub(crate) fn check(
 const LIST_VALUE: usize = 12;
 
 /// The memory of the dictionary and of the largest page of a column, and the number of its values.
-fn largest(pages: &[u8], codec: Codec, source: &str, budget: &Budget) -> Result<(usize, usize)> {
-    let (mut rest, mut largest, mut dictionary, mut values) = (pages, 0, 0, 0usize);
-    while let Some(header) = PageHeader::read(&mut rest) {
-        let Some((data, tail)) = rest.split_at_checked(header.compressed) else { break };
-        rest = tail;
-        if header.uncompressed > codec.most(data.len()) {
+fn largest<R: ChunkReader>(
+    mut pages: Pages<'_, R>,
+    codec: Codec,
+    source: &str,
+    budget: &Budget,
+) -> Result<(usize, usize)> {
+    let (mut largest, mut dictionary, mut values) = (0, 0, 0usize);
+    while let Some(header) = pages.header() {
+        // The crate allocates as much as the header claims.
+        if header.compressed as u64 > pages.end - pages.at {
+            return Err(format(source, "is not a Parquet file: a page is cut short; the file is damaged"));
+        }
+        if header.uncompressed > codec.most(header.compressed) {
             let problem = format!(
                 "is not a Parquet file: a page of {} bytes claims to be {}; the file is damaged",
-                data.len(),
-                header.uncompressed
+                header.compressed, header.uncompressed
             );
             return Err(format(source, problem));
         }
         let mut length = header.uncompressed;
         // The crate decompresses gzip to its end, whatever the header claims.
-        if codec == Codec::Gzip && budget.probe(codec.most(data.len())).is_err() {
-            let mut decoder = flate2::read::MultiGzDecoder::new(data);
-            let unpacked = std::io::copy(&mut decoder, &mut std::io::sink()).unwrap_or(0);
+        if codec == Codec::Gzip && budget.probe(codec.most(header.compressed)).is_err() {
+            let data = pages.bytes.get_read(pages.at).map(|data| data.take(header.compressed as u64));
+            let unpacked = data.map_or(0, |data| {
+                let mut decoder = flate2::read::MultiGzDecoder::new(data);
+                std::io::copy(&mut decoder, &mut std::io::sink()).unwrap_or(0)
+            });
             length = length.max(usize::try_from(unpacked).unwrap_or(usize::MAX));
         }
+        pages.at += header.compressed as u64;
         if header.kind == DICTIONARY_PAGE {
             // A value of the decoded dictionary takes up to four times as much as its bytes.
             dictionary = length.saturating_mul(5);
@@ -83,6 +102,37 @@ fn largest(pages: &[u8], codec: Codec, source: &str, budget: &Budget) -> Result<
         }
     }
     Ok((largest.saturating_add(dictionary), values))
+}
+
+/// The pages of a column, from `at` to `end`.
+struct Pages<'a, R> {
+    bytes: &'a R,
+    at: u64,
+    end: u64,
+}
+
+impl<R: ChunkReader> Pages<'_, R> {
+    /// Reads the next header; `None` at the end, and for one that cannot be read.
+    fn header(&mut self) -> Option<PageHeader> {
+        /// Bytes of most headers. Longer ones hold the smallest and the largest text of their page.
+        const SHORT: u64 = 1 << 8;
+        /// The crate reads no longer ones.
+        const LONG: u64 = 1 << 24;
+        let mut length = SHORT;
+        loop {
+            let left = self.end - self.at;
+            let window = self.bytes.get_bytes(self.at, length.min(left) as usize).ok()?;
+            let mut rest = &window[..];
+            if let Some(header) = PageHeader::read(&mut rest) {
+                self.at += (window.len() - rest.len()) as u64;
+                return Some(header);
+            }
+            if length >= left.min(LONG) {
+                return None;
+            }
+            length *= 16;
+        }
+    }
 }
 
 /// The type of a dictionary page.

@@ -44,8 +44,14 @@ impl Read for Pieces<'_> {
     }
 }
 
-/// Parses the rows of a text that contains quotes.
-pub(crate) fn parse(body: &[u8], source: &str, layout: &Layout, budget: &Budget) -> Result<Parsed> {
+/// Parses the rows of a text that contains quotes; the first is the row and the line `at`.
+pub(crate) fn parse(
+    body: &[u8],
+    source: &str,
+    layout: &Layout,
+    at: Place,
+    budget: &Budget,
+) -> Result<Parsed> {
     let width = layout.names.len();
     let delimiter = match layout.dialect.delimiter {
         Delimiter::Byte(b) => b,
@@ -66,7 +72,7 @@ pub(crate) fn parse(body: &[u8], source: &str, layout: &Layout, budget: &Budget)
     next(&mut record)?;
     let mut values = Vec::new();
     let mut text: Vec<Option<TextColumn>> = vec![None; width];
-    let mut lines = Lines { first: layout.first_line, gaps: Vec::new() };
+    let mut lines = Lines { first: at.line, gaps: Vec::new() };
     let mut n = 0;
     let mut skipped = 0;
     while next(&mut record)? {
@@ -77,7 +83,7 @@ pub(crate) fn parse(body: &[u8], source: &str, layout: &Layout, budget: &Budget)
         if got <= 1 && width > 1 && record.iter().all(|c| c.trim_ascii().is_empty()) {
             continue;
         }
-        let line = layout.first_line + record.position().map_or(n, |p| (p.line() as usize).saturating_sub(2));
+        let line = at.line + record.position().map_or(n, |p| (p.line() as usize).saturating_sub(2));
         if line > lines.first + n + skipped {
             skipped = line - lines.first - n;
             lines.gaps.push((n, skipped));
@@ -85,7 +91,7 @@ pub(crate) fn parse(body: &[u8], source: &str, layout: &Layout, budget: &Budget)
         if got != width {
             return Err(DataError::Row {
                 path: source.to_string(),
-                row: Place { row: n + 1, line },
+                row: Place { row: at.row + n, line },
                 problem: crate::error::ragged(got, width),
             });
         }

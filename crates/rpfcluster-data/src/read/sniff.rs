@@ -160,6 +160,38 @@ pub(crate) fn record_len(bytes: &[u8], delimiter: Option<Delimiter>) -> usize {
     bytes.len()
 }
 
+/// Where the records of a growing text end: a scan that goes on where it stopped.
+#[derive(Debug, Default)]
+pub(crate) struct RecordEnds {
+    scanned: usize,
+    quoted: bool,
+    /// Number of records found.
+    pub found: usize,
+    /// Where the last of them ends.
+    pub end: usize,
+}
+
+impl RecordEnds {
+    /// Goes on until `most` records are found or `bytes` end; `bytes` begin with those of the earlier calls.
+    pub fn scan(&mut self, bytes: &[u8], delimiter: Delimiter, most: usize) {
+        let from = self.scanned;
+        for at in memchr::memchr2_iter(b'"', b'\n', &bytes[from..]).map(|at| from + at) {
+            if bytes[at] == b'\n' && !self.quoted {
+                (self.found, self.end) = (self.found + 1, at + 1);
+                if self.found == most {
+                    self.scanned = at + 1;
+                    return;
+                }
+            } else if bytes[at] == b'"'
+                && (self.quoted || opens(at.checked_sub(1).map(|i| bytes[i]), Some(delimiter)))
+            {
+                self.quoted = !self.quoted;
+            }
+        }
+        self.scanned = bytes.len();
+    }
+}
+
 /// Whether a quote after this byte opens a quoted cell; after a closing quote it is an escaped quote.
 fn opens(before: Option<u8>, delimiter: Option<Delimiter>) -> bool {
     before.is_none_or(|b| b",;|\t \n\"".contains(&b) || delimiter.is_some_and(|d| d.separates(b)))
@@ -167,6 +199,15 @@ fn opens(before: Option<u8>, delimiter: Option<Delimiter>) -> bool {
 
 /// The first records that are not empty, without their line ends.
 pub(crate) fn sample(body: &[u8], delimiter: Option<Delimiter>) -> Vec<&[u8]> {
+    sample_and_rest(body, delimiter).0
+}
+
+/// Whether the sample ends before the text: it is then the same, whatever follows.
+pub(crate) fn is_enough(body: &[u8], delimiter: Option<Delimiter>) -> bool {
+    !sample_and_rest(body, delimiter).1.is_empty()
+}
+
+fn sample_and_rest(body: &[u8], delimiter: Option<Delimiter>) -> (Vec<&[u8]>, &[u8]) {
     let mut sample = Vec::new();
     let mut rest = body;
     let enough = |sample: &Vec<&[u8]>, rest: &[u8]| {
@@ -179,7 +220,7 @@ pub(crate) fn sample(body: &[u8], delimiter: Option<Delimiter>) -> Vec<&[u8]> {
             sample.push(record.strip_suffix(b"\n").unwrap_or(record));
         }
     }
-    sample
+    (sample, rest)
 }
 
 /// A header is a first line with text over a column of numbers; a line of text with one cell fewer than every line

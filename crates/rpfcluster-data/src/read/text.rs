@@ -70,26 +70,40 @@ pub(crate) fn read(
     budget: &Budget,
 ) -> Result<Frame> {
     let layout = layout(&mut bytes, source, options)?;
+    let at = Place { row: 1, line: layout.first_line };
+    rows(&bytes[layout.start..], source, &layout, at, budget)?.ok_or_else(|| no_row(source))
+}
+
+/// The error of a file without rows.
+pub(crate) fn no_row(source: &str) -> DataError {
+    format(source, "there is a header but no row of data")
+}
+
+/// Parses whole records, the first of which is the row and the line `at`; `None` where all of them are blank.
+pub(crate) fn rows(
+    body: &[u8],
+    source: &str,
+    layout: &Layout,
+    at: Place,
+    budget: &Budget,
+) -> Result<Option<Frame>> {
     budget.spend_items(layout.names.len(), COLUMN)?;
-    let body = &bytes[layout.start..];
     let parsed = if memchr::memchr(b'"', body).is_some() {
-        quoted_text::parse(body, source, &layout, budget)?
+        quoted_text::parse(body, source, layout, at, budget)?
     } else {
-        parse(body, source, &layout, budget)?
+        parse(body, source, layout, at, budget)?
     };
-    if parsed.n == 0 {
-        return Err(format(source, "there is a header but no row of data"));
-    }
-    Ok(Frame {
+    Ok((parsed.n > 0).then(|| Frame {
         source: source.to_string(),
-        names: layout.names,
+        names: layout.names.clone(),
         has_header: layout.dialect.header,
         dialect: Some(layout.dialect),
+        before: at.row - 1,
         n: parsed.n,
         values: Values::F64(parsed.values),
         text: parsed.text,
         lines: parsed.lines,
-    })
+    }))
 }
 
 /// The rows of a text file.
@@ -100,8 +114,9 @@ pub(crate) struct Parsed {
     pub lines: Lines,
 }
 
-/// Detects the delimiter, the decimal character, the header and the first row, as far as `options` leave them open. A byte order mark, blank lines and comments (`#`, `%`, `;;`)
-/// above the table are skipped. In a text without line feeds, carriage returns become line feeds.
+/// Detects the delimiter, the decimal character, the header and the first row, as far as `options` leave them open. A byte order
+/// mark, blank lines and comments (`#`, `%`, `;;`) above the table are skipped. In a text without line feeds, carriage returns
+/// become line feeds.
 pub(crate) fn layout(bytes: &mut [u8], source: &str, options: &ReadOptions) -> Result<Layout> {
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         return Err(format(source, "is UTF-16 text; save it as UTF-8"));
@@ -112,20 +127,7 @@ pub(crate) fn layout(bytes: &mut [u8], source: &str, options: &ReadOptions) -> R
     if memchr::memchr(b'\n', bytes).is_none() {
         bytes.iter_mut().filter(|b| **b == b'\r').for_each(|b| *b = b'\n');
     }
-    let mut start = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-    let mut line_number = 1;
-    while let Some(line) = first_line(&bytes[start..]) {
-        let trimmed = line.trim_ascii();
-        let comment = trimmed.starts_with(b"#") || trimmed.starts_with(b"%") || trimmed.starts_with(b";;");
-        if !(trimmed.is_empty() || comment) {
-            break;
-        }
-        start += line.len() + 1;
-        line_number += 1;
-        if start >= bytes.len() {
-            return Err(format(source, "the file is empty"));
-        }
-    }
+    let (start, line_number) = preamble(bytes);
     let body = bytes.get(start..).unwrap_or_default();
     if body.is_empty() {
         return Err(format(source, "the file is empty"));
@@ -171,6 +173,29 @@ pub(crate) fn layout(bytes: &mut [u8], source: &str, options: &ReadOptions) -> R
     Ok(Layout { dialect, names, start: start + header_len, first_line, header_start })
 }
 
+/// The length of what is above the table, and the number of the line that follows it: a byte order mark, blank lines and
+/// comments.
+fn preamble(bytes: &[u8]) -> (usize, usize) {
+    let mut start = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    let mut line_number = 1;
+    while let Some(line) = bytes.get(start..).and_then(first_line) {
+        let trimmed = line.trim_ascii();
+        let comment = trimmed.starts_with(b"#") || trimmed.starts_with(b"%") || trimmed.starts_with(b";;");
+        if !(trimmed.is_empty() || comment) {
+            break;
+        }
+        start += line.len() + 1;
+        line_number += 1;
+    }
+    (start, line_number)
+}
+
+/// Whether the first bytes of a text decide its layout, whatever follows them.
+pub(crate) fn is_decided(bytes: &[u8], delimiter: Option<Delimiter>) -> bool {
+    let body = bytes.get(preamble(bytes).0..).unwrap_or_default();
+    sniff::is_enough(body, delimiter)
+}
+
 /// The bytes up to the first line end; `None` at the end of the text.
 fn first_line(bytes: &[u8]) -> Option<&[u8]> {
     (!bytes.is_empty()).then(|| &bytes[..memchr::memchr(b'\n', bytes).unwrap_or(bytes.len())])
@@ -188,13 +213,13 @@ struct Count {
     gaps: Vec<(usize, usize)>,
 }
 
-fn parse(body: &[u8], source: &str, layout: &Layout, budget: &Budget) -> Result<Parsed> {
+fn parse(body: &[u8], source: &str, layout: &Layout, at: Place, budget: &Budget) -> Result<Parsed> {
     let width = layout.names.len();
     let delimiter = layout.dialect.delimiter;
     let chunks = chunks(body, width);
     let counts: Vec<Count> = chunks.par_iter().map(|chunk| count(chunk, delimiter)).collect();
     let n: usize = counts.iter().map(|c| c.rows).sum();
-    let mut lines = Lines { first: layout.first_line, gaps: Vec::new() };
+    let mut lines = Lines { first: at.line, gaps: Vec::new() };
     budget.spend_items(counts.iter().map(|c| c.gaps.len()).sum(), 2 * size_of::<(usize, usize)>())?;
     let mut starts = Vec::with_capacity(chunks.len());
     let (mut rows_before, mut lines_before) = (0, 0);
@@ -206,7 +231,7 @@ fn parse(body: &[u8], source: &str, layout: &Layout, budget: &Budget) -> Result<
     }
     let place = |row: usize| {
         let skipped = lines.gaps.iter().take_while(|(r, _)| *r <= row).last().map_or(0, |g| g.1);
-        Place { row: row + 1, line: lines.first + row + skipped }
+        Place { row: at.row + row, line: lines.first + row + skipped }
     };
     let ragged = |row: usize, got: usize| DataError::Row {
         path: source.to_string(),

@@ -1,4 +1,4 @@
-//! A table as an Arrow IPC file (Feather version 2), one record batch, not compressed.
+//! A table as an Arrow IPC file (Feather version 2), a record batch for each batch of rows, not compressed.
 
 use std::io::{Error, Result, Write};
 use std::sync::Arc;
@@ -7,10 +7,40 @@ use arrow_array::{ArrayRef, Float32Array, Float64Array, Int64Array, RecordBatch,
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{DataType, Field, Schema};
 
-use super::table::{Cells, Column};
+use super::table::{Cells, Column, TableWriter};
 
-/// Writes the columns, all of them nullable.
-pub(super) fn columns(out: &mut impl Write, columns: &[Column<'_>]) -> Result<()> {
+/// A table of columns, all of them nullable.
+pub(super) struct Table<W: Write> {
+    /// Until the first rows.
+    out: Option<W>,
+    file: Option<FileWriter<W>>,
+}
+
+impl<W: Write> Table<W> {
+    /// An empty table.
+    pub fn new(out: W) -> Self {
+        Table { out: Some(out), file: None }
+    }
+}
+
+impl<W: Write> TableWriter for Table<W> {
+    fn write(&mut self, columns: &[Column<'_>]) -> Result<()> {
+        let batch = batch(columns)?;
+        if let Some(out) = self.out.take() {
+            self.file = Some(FileWriter::try_new(out, &batch.schema()).map_err(Error::other)?);
+        }
+        self.file.as_mut().map_or(Ok(()), |file| file.write(&batch).map_err(Error::other))
+    }
+
+    fn finish(self: Box<Self>) -> Result<()> {
+        match self.file {
+            Some(mut file) => file.finish().map_err(Error::other),
+            None => Err(Error::other("there are no rows")),
+        }
+    }
+}
+
+fn batch(columns: &[Column<'_>]) -> Result<RecordBatch> {
     let array = |cells: &Cells<'_>| -> (DataType, ArrayRef) {
         match cells {
             Cells::Integers(cells) => (DataType::Int64, Arc::new(Int64Array::from(cells.clone()))),
@@ -35,7 +65,5 @@ pub(super) fn columns(out: &mut impl Write, columns: &[Column<'_>]) -> Result<()
         })
         .unzip();
     let schema = Arc::new(Schema::new(fields));
-    let batch = RecordBatch::try_new(Arc::clone(&schema), arrays).map_err(Error::other)?;
-    let mut file = FileWriter::try_new(out, &schema).map_err(Error::other)?;
-    file.write(&batch).and_then(|()| file.finish()).map_err(Error::other)
+    RecordBatch::try_new(schema, arrays).map_err(Error::other)
 }

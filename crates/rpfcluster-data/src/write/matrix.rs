@@ -32,8 +32,8 @@ impl Csr<'_> {
     }
 }
 
-/// The header of a .npy file, padded so that the elements begin at a multiple of 64 bytes.
-fn header(out: &mut impl Write, descr: &str, shape: &[usize]) -> Result<()> {
+/// The header of a .npy file of at least so many bytes, padded so that the elements begin at a multiple of 64 bytes.
+pub(super) fn header(out: &mut impl Write, descr: &str, shape: &[usize], least: usize) -> Result<()> {
     let mut sizes: String = shape.iter().map(|s| format!("{s}, ")).collect();
     if shape.len() > 1 {
         sizes.truncate(sizes.len() - 2);
@@ -41,7 +41,7 @@ fn header(out: &mut impl Write, descr: &str, shape: &[usize]) -> Result<()> {
         sizes.truncate(sizes.len() - 1);
     }
     let mut text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({sizes}), }}");
-    while !(text.len() + 11).is_multiple_of(64) {
+    while !(text.len() + 11).is_multiple_of(64) || text.len() + 11 < least {
         text.push(' ');
     }
     text.push('\n');
@@ -52,13 +52,7 @@ fn header(out: &mut impl Write, descr: &str, shape: &[usize]) -> Result<()> {
 
 /// A dense array, row-major.
 pub fn npy(out: &mut impl Write, values: &[f64], shape: &[usize]) -> Result<()> {
-    header(out, "<f8", shape)?;
-    values.iter().try_for_each(|x| out.write_all(&x.to_le_bytes()))
-}
-
-/// A vector of whole numbers.
-pub(super) fn npy_integers(out: &mut impl Write, values: &[i64]) -> Result<()> {
-    header(out, "<i8", &[values.len()])?;
+    header(out, "<f8", shape, 0)?;
     values.iter().try_for_each(|x| out.write_all(&x.to_le_bytes()))
 }
 
@@ -76,16 +70,16 @@ pub fn csr_npz(out: impl Write + Seek, matrix: &Csr<'_>) -> Result<()> {
         if wide { out.write_all(&(i as i64).to_le_bytes()) } else { out.write_all(&(i as i32).to_le_bytes()) }
     };
     zip.start_file("indices.npy", options)?;
-    header(&mut zip, descr, &[matrix.indices.len()])?;
+    header(&mut zip, descr, &[matrix.indices.len()], 0)?;
     matrix.indices.iter().try_for_each(|i| index(&mut zip, *i as usize))?;
     zip.start_file("indptr.npy", options)?;
-    header(&mut zip, descr, &[matrix.indptr.len()])?;
+    header(&mut zip, descr, &[matrix.indptr.len()], 0)?;
     matrix.indptr.iter().try_for_each(|i| index(&mut zip, *i))?;
     zip.start_file("format.npy", options)?;
-    header(&mut zip, "|S3", &[])?;
+    header(&mut zip, "|S3", &[], 0)?;
     zip.write_all(b"csr")?;
     zip.start_file("shape.npy", options)?;
-    header(&mut zip, "<i8", &[2])?;
+    header(&mut zip, "<i8", &[2], 0)?;
     for size in [matrix.rows(), matrix.columns] {
         zip.write_all(&(size as i64).to_le_bytes())?;
     }

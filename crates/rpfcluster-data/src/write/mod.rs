@@ -1,4 +1,4 @@
-//! Writers for tables of typed columns (CSV, .npy, Parquet, Arrow), columns appended to an input file, numbers (CSV),
+//! Writers for tables of typed columns (CSV, .npy, Parquet, Arrow), batch by batch; columns added to a copied table, numbers (CSV),
 //! arrays (.npy) and CSR matrices (SciPy .npz, Matrix Market, Parquet).
 //!
 //! Each one writes to a [`Write`](std::io::Write); .npz also needs `Seek` and Parquet `Send`. [`to_file`] replaces a file atomically:
@@ -7,6 +7,7 @@
 #[cfg(feature = "arrow")]
 mod arrow;
 mod column;
+mod copied;
 mod matrix;
 mod table;
 mod text;
@@ -20,9 +21,10 @@ use rpfcluster::atomic_file;
 
 use crate::error::{Result, file};
 
-pub use column::{AddedColumn, append_columns};
+pub use column::{AddedColumn, CopiedLines};
+pub use copied::{CopiedColumns, EarlierLabels};
 pub use matrix::{Csr, csr_mtx, csr_npz, npy};
-pub use table::{Cells, Column, table, table_csv};
+pub use table::{Cells, Column, TableWriter, csv_writer, table_writer};
 pub use text::numbers_csv;
 
 #[cfg(feature = "parquet")]

@@ -12,7 +12,7 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type;
 
 use super::matrix::Csr;
-use super::table::{Cells, Column};
+use super::table::{Cells, Column, TableWriter};
 
 /// Entries per row group, the default of Arrow's writers; no more are held in memory.
 const GROUP: usize = 1 << 20;
@@ -44,15 +44,69 @@ fn writer<W: Write + Send>(
     SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties))
 }
 
-/// Writes a table of columns, all of them optional, in row groups of [`GROUP`] rows.
-pub(super) fn columns(out: &mut (impl Write + Send), columns: &[Column<'_>]) -> Result<()> {
-    try_columns(out, columns).map_err(Error::other)
+/// A table of columns, all of them optional, in row groups of at most [`GROUP`] rows.
+pub(super) struct Table<W: Write + Send> {
+    /// Until the first rows.
+    out: Option<W>,
+    file: Option<SerializedFileWriter<W>>,
 }
 
-fn try_columns(
-    out: &mut (impl Write + Send),
-    columns: &[Column<'_>],
-) -> std::result::Result<(), ParquetError> {
+impl<W: Write + Send> Table<W> {
+    /// An empty table.
+    pub fn new(out: W) -> Self {
+        Table { out: Some(out), file: None }
+    }
+
+    fn rows(&mut self, columns: &[Column<'_>]) -> std::result::Result<(), ParquetError> {
+        if let Some(out) = self.out.take() {
+            self.file = Some(writer(out, schema_of(columns)?)?);
+        }
+        let Some(file) = &mut self.file else { return Ok(()) };
+        let rows = columns.first().map_or(0, |column| column.cells.len());
+        for start in (0..rows).step_by(GROUP) {
+            let part = start..rows.min(start + GROUP);
+            let mut group = file.next_row_group()?;
+            for column in columns {
+                let Some(mut to) = group.next_column()? else { continue };
+                match &column.cells {
+                    Cells::Integers(cells) => {
+                        put::<Int64Type>(&mut to, cells[part.clone()].iter().copied())?;
+                    }
+                    Cells::Singles(cells) => {
+                        let present = cells[part.clone()].iter().map(|x| (!x.is_nan()).then_some(*x));
+                        put::<FloatType>(&mut to, present)?;
+                    }
+                    Cells::Doubles(cells) => {
+                        let present = cells[part.clone()].iter().map(|x| (!x.is_nan()).then_some(*x));
+                        put::<DoubleType>(&mut to, present)?;
+                    }
+                    Cells::Text(cells) => {
+                        let text = cells[part.clone()].iter().map(|x| x.as_deref().map(ByteArray::from));
+                        put::<ByteArrayType>(&mut to, text)?;
+                    }
+                }
+                to.close()?;
+            }
+            group.close()?;
+        }
+        Ok(())
+    }
+}
+
+impl<W: Write + Send> TableWriter for Table<W> {
+    fn write(&mut self, columns: &[Column<'_>]) -> Result<()> {
+        self.rows(columns).map_err(Error::other)
+    }
+
+    fn finish(self: Box<Self>) -> Result<()> {
+        match self.file {
+            Some(file) => file.close().map(drop).map_err(Error::other),
+            None => Err(Error::other("there are no rows")),
+        }
+    }
+}
+
+fn schema_of(columns: &[Column<'_>]) -> std::result::Result<Type, ParquetError> {
     let field = |column: &Column<'_>| {
         let (kind, logical) = match column.cells {
             Cells::Integers(_) => (PhysicalType::INT64, None),
@@ -64,34 +118,7 @@ fn try_columns(
         builder.with_repetition(Repetition::OPTIONAL).with_logical_type(logical).build().map(Arc::new)
     };
     let fields = columns.iter().map(field).collect::<std::result::Result<Vec<_>, _>>()?;
-    let mut file = writer(out, Type::group_type_builder("table").with_fields(fields).build()?)?;
-    let rows = columns.first().map_or(0, |column| column.cells.len());
-    for start in (0..rows).step_by(GROUP) {
-        let part = start..rows.min(start + GROUP);
-        let mut group = file.next_row_group()?;
-        for column in columns {
-            let Some(mut to) = group.next_column()? else { continue };
-            match &column.cells {
-                Cells::Integers(cells) => put::<Int64Type>(&mut to, cells[part.clone()].iter().copied())?,
-                Cells::Singles(cells) => {
-                    let present = cells[part.clone()].iter().map(|x| (!x.is_nan()).then_some(*x));
-                    put::<FloatType>(&mut to, present)?;
-                }
-                Cells::Doubles(cells) => {
-                    let present = cells[part.clone()].iter().map(|x| (!x.is_nan()).then_some(*x));
-                    put::<DoubleType>(&mut to, present)?;
-                }
-                Cells::Text(cells) => {
-                    let text = cells[part.clone()].iter().map(|x| x.as_deref().map(ByteArray::from));
-                    put::<ByteArrayType>(&mut to, text)?;
-                }
-            }
-            to.close()?;
-        }
-        group.close()?;
-    }
-    file.close()?;
-    Ok(())
+    Type::group_type_builder("table").with_fields(fields).build()
 }
 
 /// Writes the cells of one column of a group; a missing one has definition level 0.

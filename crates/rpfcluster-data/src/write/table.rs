@@ -1,18 +1,18 @@
-//! Tables of typed columns: CSV, .npy, Parquet and Arrow. A [`Frame`] gives its columns as such, so that a table can be
-//! copied into another format with columns added.
+//! Tables of typed columns: CSV, .npy, Parquet and Arrow, batch by batch. `copied` gives the columns of a [`Frame`] as such, so
+//! that a table can be copied into another format with columns added.
+//!
+//! [`Frame`]: crate::Frame
 //!
 //! A column of whole numbers is written as integers, other numbers in the precision they were read with, and the rest as
 //! text. A missing cell is null, NaN in .npy, and empty in CSV. What a frame does not hold exactly is refused: dates and
 //! other types that it only names, and whole numbers of 2^53 and more.
 
 use std::borrow::Cow;
-use std::io::{Error, Result, Write};
+use std::fmt::Write as _;
+use std::io::{Error, Result, Seek, Write};
 
 use super::matrix;
-use crate::error::DataError;
-use crate::frame::Frame;
 use crate::read::Format;
-use crate::table::Values;
 
 /// The cells of a column.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,80 +53,70 @@ impl Cells<'_> {
     }
 }
 
-/// The largest whole number up to which doubles hold every one.
-const EXACT: f64 = (1u64 << 53) as f64;
+/// Writes a table batch by batch. Every batch has the columns of the first, with the same types.
+pub trait TableWriter {
+    /// Writes rows: columns of equal length.
+    fn write(&mut self, columns: &[Column<'_>]) -> Result<()>;
 
-impl Frame {
-    /// The columns except the last `left_out`; an error for one that the frame does not hold exactly.
-    pub fn columns(&self, left_out: usize) -> std::result::Result<Vec<Column<'_>>, DataError> {
-        let kept = self.width().saturating_sub(left_out);
-        (0..kept)
-            .map(|c| Ok(Column { name: Cow::Borrowed(self.names[c].as_str()), cells: self.cells(c)? }))
-            .collect()
-    }
-
-    fn cells(&self, column: usize) -> std::result::Result<Cells<'_>, DataError> {
-        let refuse = |what: &str| {
-            let problem = format!(
-                "holds {what}, which cannot be copied exactly; leave out --append, which writes row and cluster"
-            );
-            Err(self.column_error(column, problem))
-        };
-        let numbers = || (0..self.n).map(|row| self.number(row, column));
-        if let Some(text) = self.text.get(column).and_then(Option::as_ref) {
-            if text.is_foreign {
-                return refuse(text.names.first().map_or("values of another type", String::as_str));
-            }
-            let cell = |row| match self.text(row, column) {
-                Some(text) => Some(Cow::Borrowed(text)),
-                None => Some(self.number(row, column)).filter(|x| !x.is_nan()).map(|x| x.to_string().into()),
-            };
-            return Ok(Cells::Text((0..self.n).map(cell).collect()));
-        }
-        let whole =
-            numbers().all(|x| x.is_nan() || (x.fract() == 0.0 && x.abs() < 2.0 * (1u64 << 63) as f64));
-        if whole && numbers().any(|x| !x.is_nan()) {
-            if numbers().any(|x| x.abs() >= EXACT) {
-                return refuse("whole numbers of 2^53 and more");
-            }
-            return Ok(Cells::Integers(numbers().map(|x| (!x.is_nan()).then_some(x as i64)).collect()));
-        }
-        Ok(match self.values {
-            Values::F32(_) => Cells::Singles(numbers().map(|x| x as f32).collect()),
-            Values::F64(_) => Cells::Doubles(numbers().collect()),
-        })
-    }
+    /// Completes the table.
+    fn finish(self: Box<Self>) -> Result<()>;
 }
 
-/// Writes columns of equal length as a table in this format. A matrix format is an error, and so is text in .npy, which
-/// holds the numbers only, in double precision, without names; a single column is written as a vector.
-pub fn table(out: &mut (impl Write + Send), format: Format, columns: &[Column<'_>]) -> Result<()> {
+/// A writer of tables in this format. A matrix format is an error. A .npy file holds the numbers only, in double precision,
+/// without names; a single column is written as a vector, and text is an error.
+pub fn table_writer<'a>(
+    out: &'a mut (impl Write + Seek + Send + ?Sized),
+    format: Format,
+) -> Result<Box<dyn TableWriter + 'a>> {
     match format {
-        Format::Text => table_csv(out, columns),
-        Format::Npy => npy(out, columns),
+        Format::Text => Ok(csv_writer(out)),
+        Format::Npy => Ok(Box::new(Npy::new(out)?)),
         #[cfg(feature = "parquet")]
-        Format::Parquet => super::parquet::columns(out, columns),
+        Format::Parquet => Ok(Box::new(super::parquet::Table::new(out))),
         #[cfg(feature = "arrow")]
-        Format::Arrow => super::arrow::columns(out, columns),
+        Format::Arrow => Ok(Box::new(super::arrow::Table::new(out))),
         _ => Err(Error::other("this build does not write tables in this format")),
     }
 }
 
-/// Writes columns of equal length as CSV. Numbers have the shortest form that reads back to the same bits.
-pub fn table_csv(out: &mut impl Write, columns: &[Column<'_>]) -> Result<()> {
-    let mut csv = csv::WriterBuilder::new().from_writer(out);
-    csv.write_record(columns.iter().map(|column| column.name.as_bytes())).map_err(of_csv)?;
-    let shown = |cells: &Cells<'_>, row: usize| match cells {
-        Cells::Integers(cells) => cells[row].map(|x| x.to_string()),
-        Cells::Singles(cells) => Some(cells[row]).filter(|x| !x.is_nan()).map(|x| x.to_string()),
-        Cells::Doubles(cells) => Some(cells[row]).filter(|x| !x.is_nan()).map(|x| x.to_string()),
-        Cells::Text(cells) => cells[row].as_ref().map(|x| x.to_string()),
-    };
-    for row in 0..columns.first().map_or(0, |column| column.cells.len()) {
-        csv.write_record(columns.iter().map(|column| shown(&column.cells, row).unwrap_or_default()))
-            .map_err(of_csv)?;
+/// A writer of CSV. Numbers have the shortest form that reads back to the same bits.
+pub fn csv_writer<'a>(out: impl Write + 'a) -> Box<dyn TableWriter + 'a> {
+    Box::new(Csv { csv: csv::WriterBuilder::new().from_writer(out), begun: false })
+}
+
+struct Csv<W: Write> {
+    csv: csv::Writer<W>,
+    begun: bool,
+}
+
+impl<W: Write> TableWriter for Csv<W> {
+    fn write(&mut self, columns: &[Column<'_>]) -> Result<()> {
+        if !self.begun {
+            self.csv.write_record(columns.iter().map(|column| column.name.as_bytes())).map_err(of_csv)?;
+            self.begun = true;
+        }
+        let mut cell = String::new();
+        for row in 0..columns.first().map_or(0, |column| column.cells.len()) {
+            for column in columns {
+                cell.clear();
+                // A string takes everything.
+                let _ = match &column.cells {
+                    Cells::Integers(cells) => cells[row].map_or(Ok(()), |x| write!(cell, "{x}")),
+                    Cells::Singles(cells) if !cells[row].is_nan() => write!(cell, "{}", cells[row]),
+                    Cells::Doubles(cells) if !cells[row].is_nan() => write!(cell, "{}", cells[row]),
+                    Cells::Singles(_) | Cells::Doubles(_) => Ok(()),
+                    Cells::Text(cells) => cells[row].as_ref().map_or(Ok(()), |x| cell.write_str(x)),
+                };
+                self.csv.write_field(&cell).map_err(of_csv)?;
+            }
+            self.csv.write_record(None::<&[u8]>).map_err(of_csv)?;
+        }
+        Ok(())
     }
-    csv.flush()
+
+    fn finish(mut self: Box<Self>) -> Result<()> {
+        self.csv.flush()
+    }
 }
 
 /// The error of the output itself, so that a closed pipe is told from other errors.
@@ -137,33 +127,89 @@ fn of_csv(error: csv::Error) -> Error {
     }
 }
 
-fn npy(out: &mut impl Write, columns: &[Column<'_>]) -> Result<()> {
-    let rows = columns.first().map_or(0, |column| column.cells.len());
-    if let [Column { cells: Cells::Integers(cells), .. }] = columns
-        && let Some(cells) = cells.iter().copied().collect::<Option<Vec<i64>>>()
-    {
-        return matrix::npy_integers(out, &cells);
+/// A .npy array, whose header is written last, when the number of rows is known. Its elements wait in memory where the output,
+/// such as a pipe, has no places to return to.
+struct Npy<W: Write + Seek> {
+    out: W,
+    waiting: Option<Vec<u8>>,
+    rows: usize,
+    /// Number of columns, and whether there is one of whole numbers; `None` before the first rows.
+    kind: Option<(usize, bool)>,
+}
+
+/// Bytes of the header: enough for any shape.
+const HEADER: usize = 128;
+
+impl<W: Write + Seek> Npy<W> {
+    fn new(mut out: W) -> Result<Self> {
+        let waiting = out.stream_position().is_err().then(Vec::new);
+        if waiting.is_none() {
+            out.write_all(&[0; HEADER])?;
+        }
+        Ok(Npy { out, waiting, rows: 0, kind: None })
     }
-    let mut values = vec![f64::NAN; rows * columns.len()];
-    for (at, column) in columns.iter().enumerate() {
-        let mut put = |row: usize, x: f64| values[row * columns.len() + at] = x;
-        match &column.cells {
-            Cells::Integers(cells) => {
-                cells.iter().enumerate().for_each(|(row, x)| put(row, x.map_or(f64::NAN, |x| x as f64)))
+
+    fn put(&mut self, elements: impl Iterator<Item = [u8; 8]>) -> Result<()> {
+        match &mut self.waiting {
+            Some(waiting) => waiting.extend(elements.flatten()),
+            None => elements.into_iter().try_for_each(|bytes| self.out.write_all(&bytes))?,
+        }
+        Ok(())
+    }
+}
+
+impl<W: Write + Seek> TableWriter for Npy<W> {
+    fn write(&mut self, columns: &[Column<'_>]) -> Result<()> {
+        let integers = match columns {
+            [Column { cells: Cells::Integers(cells), .. }] => {
+                cells.iter().copied().collect::<Option<Vec<i64>>>()
             }
-            Cells::Singles(cells) => cells.iter().enumerate().for_each(|(row, x)| put(row, f64::from(*x))),
-            Cells::Doubles(cells) => cells.iter().enumerate().for_each(|(row, x)| put(row, *x)),
-            Cells::Text(_) => {
-                let problem = format!(
-                    "column \"{}\" holds text, which .npy does not; write .csv, .parquet or .arrow",
-                    crate::error::excerpt(&column.name)
-                );
-                return Err(Error::other(problem));
+            _ => None,
+        };
+        let (_, whole) = *self.kind.get_or_insert((columns.len(), integers.is_some()));
+        let rows = columns.first().map_or(0, |column| column.cells.len());
+        self.rows += rows;
+        if whole {
+            let missing = || {
+                Error::other(
+                    "a cell is missing, for which a vector of whole numbers has no value; write .csv",
+                )
+            };
+            return self.put(integers.ok_or_else(missing)?.into_iter().map(i64::to_le_bytes));
+        }
+        let mut values = vec![f64::NAN; rows * columns.len()];
+        for (at, column) in columns.iter().enumerate() {
+            let mut put = |row: usize, x: f64| values[row * columns.len() + at] = x;
+            match &column.cells {
+                Cells::Integers(cells) => {
+                    cells.iter().enumerate().for_each(|(row, x)| put(row, x.map_or(f64::NAN, |x| x as f64)))
+                }
+                Cells::Singles(cells) => {
+                    cells.iter().enumerate().for_each(|(row, x)| put(row, f64::from(*x)))
+                }
+                Cells::Doubles(cells) => cells.iter().enumerate().for_each(|(row, x)| put(row, *x)),
+                Cells::Text(_) => {
+                    let problem = format!(
+                        "column \"{}\" holds text, which .npy does not; write .csv, .parquet or .arrow",
+                        crate::error::excerpt(&column.name)
+                    );
+                    return Err(Error::other(problem));
+                }
             }
         }
+        self.put(values.into_iter().map(f64::to_le_bytes))
     }
-    match columns {
-        [_] => matrix::npy(out, &values, &[rows]),
-        _ => matrix::npy(out, &values, &[rows, columns.len()]),
+
+    fn finish(mut self: Box<Self>) -> Result<()> {
+        let (columns, whole) = self.kind.unwrap_or((1, true));
+        let shape = [self.rows, columns];
+        let shape = if columns == 1 { &shape[..1] } else { &shape[..] };
+        let descr = if whole { "<i8" } else { "<f8" };
+        if let Some(waiting) = self.waiting {
+            matrix::header(&mut self.out, descr, shape, HEADER)?;
+            return self.out.write_all(&waiting);
+        }
+        self.out.rewind()?;
+        matrix::header(&mut self.out, descr, shape, HEADER)
     }
 }

@@ -104,7 +104,8 @@ impl Extent {
     /// The rows, ascending, that lie far outside.
     fn far_rows<R: Real>(&self, points: &Points<R>) -> Vec<usize> {
         let ends = self.0.iter().flatten();
-        let scale = ends.fold(points.largest(), |most, end| most.max(end.abs())).max(f64::MIN_POSITIVE);
+        // Of the training rows only: what is said about a row does not depend on the rows beside it.
+        let scale = ends.fold(0.0f64, |most, end| most.max(end.abs())).max(f64::MIN_POSITIVE);
         let reach = FAR * FAR * self.squared_diagonal(scale);
         let excess = |column, value| self.squared_excess(column, value, scale);
         // An entry that a sparse row does not store is zero. What rounding leaves of their sum is none.
