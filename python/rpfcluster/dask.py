@@ -61,7 +61,8 @@ class _OnDask(Partitioned):
             self._sent = (engine.client, engine.broadcast(self._local))
         sent, build = self._sent[1], build_id()
         return [
-            engine.submit(apply_model, sent, method, number, build, part) for number, part in enumerate(table.partitions)
+            engine.submit(apply_model, sent, method, number, build, part)
+            for number, part in enumerate(table.partitions)
         ]
 
     def __getstate__(self) -> dict[str, Any]:
