@@ -2,8 +2,8 @@
 
 The job is a JSON object on standard input: the folder of X.npy and y.npy, the task, the method, k and the seeds. `fit`
 measures seconds, processor seconds, peak memory and scores of a method, `predict` times rpf's labelling of new rows,
-`sampled` a fit with trees of a sample or of a sample alone. The worker prints one line of JSON when the data are loaded and one for each seed, with the result or the reason for a
-failure.
+`sampled` a fit with trees of a sample or of a sample alone. The worker prints one line of JSON when the data are loaded
+and one for each seed, with the result or the reason for a failure.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """A fitted sample in a folder, so that a run that was interrupted need not fit it again.
 
-`model.rpf` is an ordinary model file. `fit.json` holds the hash of that file, what the model does not take along, and what
-the fit depends on: build, parameters, and the number of rows and a hash of the values of every partition. It is written
-last, and each file appears whole or not at all, so that a folder is a finished fit or none. A folder of another fit is
-an error, since hours of work may be in it; a damaged one is fitted again.
+`model.rpf` is an ordinary model file. `fit.json` holds the hash of that file, what the model does not take along, and
+what the fit depends on: build, parameters, and the number of rows and a hash of the values of every partition. It is
+written last, and each file appears whole or not at all, so that a folder is a finished fit or none. A folder of another
+fit is an error, since hours of work may be in it; a damaged one is fitted again.
 """
 
 from __future__ import annotations

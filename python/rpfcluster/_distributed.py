@@ -126,10 +126,8 @@ def fit(
         fitted: SampleFit = engine.gather([engine.submit(fit_sample, build_id(), seeded, *tasks)])[0]
         return fitted
 
-    if checkpoint is None:
-        found = from_rows()
-    else:
-        found = Checkpoint.of(checkpoint, seeded, max_rows, facts).read_or(from_rows)
+    keeper = None if checkpoint is None else Checkpoint.of(checkpoint, seeded, max_rows, facts)
+    found = from_rows() if keeper is None else keeper.read_or(from_rows)
     for hint in found.hints:
         warn_caller(f"in the sample: {hint}")
     if isinstance(found.model, RPForest):

@@ -71,16 +71,16 @@ def describe(part: Any, allow_missing: bool, with_content: bool = False) -> Fact
     size = int(part.nbytes) if is_array else int(part.memory_usage(index=False).sum())
     # Numbers of a frame may have several types, also in one column of several files.
     kind = str(part.dtype) if is_array else ", ".join(_kind(dtype) for dtype in part.dtypes)
-    problem = _first_gap(part, columns, is_array, allow_missing)
-    content = _content(part) if with_content and problem is None else None
-    return Facts(len(part), kind, titles, size, build, content, problem)
+    gap = _first_gap(part, columns, is_array, allow_missing)
+    content = _content(part) if with_content and gap is None else None
+    return Facts(len(part), kind, titles, size, build, content, gap)
 
 
 def _content(part: Any) -> str:
     """Return a hash of the values of a partition."""
     digest = hashlib.blake2b(digest_size=16)
     if isinstance(part, np.ndarray) and part.dtype.kind != "O":
-        digest.update(np.ascontiguousarray(part).reshape(-1).view(np.uint8))
+        digest.update(np.ascontiguousarray(part).reshape(-1).view(np.uint8).data)
         return digest.hexdigest()
     import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Base class of estimators on partitions: parameters, the fitted model, and its way to and from an ordinary estimator."""
+"""Base class of estimators on partitions: parameters, the fitted model, and its way from and to an ordinary one."""
 
 from __future__ import annotations
 

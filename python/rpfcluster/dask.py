@@ -1,8 +1,8 @@
 """Clusters and forests of Dask arrays, data frames and Parquet files that no machine holds.
 
-``pip install "rpfcluster[dask]"``. `DaskRPFCluster` fits a sample of the rows on one worker and labels all rows where they
-are; `DaskRPForest` grows its trees on the sample and routes all rows. Results are those of `RPFCluster` and `RPForest` fitted
-on the same sample, bit for bit, for any number of workers and partitions.
+``pip install "rpfcluster[dask]"``. `DaskRPFCluster` fits a sample of the rows on one worker and labels all rows where
+they are; `DaskRPForest` grows its trees on the sample and routes all rows. Results are those of `RPFCluster` and
+`RPForest` fitted on the same sample, bit for bit, for any number of workers and partitions.
 """
 
 from __future__ import annotations
@@ -212,8 +212,8 @@ class DaskRPFCluster(ClusterMixin, _OnDask):  # type: ignore[misc, unused-ignore
 class DaskRPForest(TransformerMixin, _OnDask):  # type: ignore[misc, unused-ignore]
     """`RPForest` for Dask collections.
 
-    The trees grow on a sample, the rows with the smallest hash of the seed and the number of the row, on one worker. All
-    rows are then routed where they are. The rows are read twice before, as by `DaskRPFCluster`.
+    The trees grow on a sample, the rows with the smallest hash of the seed and the number of the row, on one worker.
+    All rows are then routed where they are. The rows are read twice before, as by `DaskRPFCluster`.
 
     Parameters
     ----------
