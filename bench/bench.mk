@@ -4,7 +4,7 @@
 BENCH_VENV := bench/.venv
 BENCH_BIN := $(BENCH_VENV)/bin
 
-.PHONY: bench choosing verdict families scale confidence leiden field fieldpicture components rivals reproduction rates instructions tables tablescheck shapespicture faults faultscheck
+.PHONY: bench choosing verdict families scale sampling ondask confidence leiden field fieldpicture components rivals reproduction rates instructions tables tablescheck shapespicture faults faultscheck
 
 # Reinstalled only when the list of peers changes.
 $(BENCH_VENV)/installed: bench/requirements.txt
@@ -41,6 +41,12 @@ families: $(BENCH_VENV)/built ## the choice of a setting against fixed settings,
 
 scale: $(BENCH_VENV)/built ## raw, standardised and robust columns, and rules that choose without labels (ten minutes)
 	$(BENCH_BIN)/python bench/scale.py $(ARGS)
+
+sampling: $(BENCH_VENV)/built ## what samples of trees and of fits cost and save (hours; ARGS="--sets pendigits": minutes)
+	$(BENCH_BIN)/python bench/sampling.py $(ARGS)
+
+ondask: $(BENCH_VENV)/built ## 20,000,000 rows on two Dask workers (ten minutes; ARGS="--methods all sample dask --rows 1000000": the crossing)
+	$(BENCH_BIN)/python bench/on_dask.py $(ARGS)
 
 confidence: $(BENCH_VENV)/built ## calibration of the confidence of a row (ten minutes)
 	$(BENCH_BIN)/python bench/confidence.py $(ARGS)

@@ -26,7 +26,7 @@ RESULTS = ROOT / "bench" / "results"
 SOURCES = ("crates", "python/rpfcluster", "Cargo.lock", "Cargo.toml", "rust-toolchain.toml")
 PACKAGES = (
     *("rpfcluster", "scikit-learn", "numpy", "scipy", "dask-ml", "dask", "evoc", "umap-learn", "hdbscan", "leidenalg"),
-    *("lumbermark", "genieclust", "fast-hdbscan", "faiss-cpu"),
+    *("lumbermark", "genieclust", "fast-hdbscan", "faiss-cpu", "ray"),
 )
 
 Line = dict[str, Any]

@@ -1,9 +1,9 @@
 """Worker process: runs one method, so that its peak memory can be measured and `isolate` can kill it at a limit.
 
 The job is a JSON object on standard input: the folder of X.npy and y.npy, the task, the method, k and the seeds. `fit`
-measures seconds, processor seconds, peak memory and scores of a method, `predict` times rpf's labelling of new rows. The
-worker prints one line of JSON when the data are loaded and one for each seed, with the result or the reason for a
-failure.
+measures seconds, processor seconds, peak memory and scores of a method, `predict` times rpf's labelling of new rows,
+`sampled` a fit with trees of a sample or of a sample alone. The worker prints one line of JSON when the data are loaded
+and one for each seed, with the result or the reason for a failure.
 """
 
 from __future__ import annotations
@@ -101,7 +101,23 @@ def predict(job: dict[str, Any], X: Any, y: Any, seed: int) -> None:
     say(seed=seed, seconds=seconds, rows=rows, rows_a_second=rows / seconds, **scores(labels, y[first:]))
 
 
-TASKS = {"fit": fit, "predict": predict}
+def sampled(job: dict[str, Any], X: Any, y: Any, seed: int) -> None:
+    """Grow the trees on `m` rows and cluster all ("max_samples"), or cluster `m` rows and label all ("max_rows")."""
+    from rpfcluster import RPFCluster
+    from rpfcluster.dask import sample_rows
+
+    m, grown = job["m"], job["kind"] == "max_samples"
+    settings = {"affinity": job["affinity"], "random_state": seed} | ({"max_samples": m} if grown else {})
+    model = RPFCluster(n_clusters=job["k"], **settings)
+    clock, before = time.perf_counter(), cpu()
+    model.fit(X if grown or m >= len(X) else X[sample_rows(len(X), m, seed)])
+    fitted = {"fit_seconds": time.perf_counter() - clock, "fit_cpu_seconds": cpu() - before}
+    labels = model.labels_ if len(model.labels_) == len(X) else model.predict(X)
+    found = {"seconds": time.perf_counter() - clock, "cpu_seconds": cpu() - before, "peak": memory("VmHWM")}
+    say(seed=seed, **fitted, **found, **scores(labels, y), stages=model.chosen_["seconds"])
+
+
+TASKS = {"fit": fit, "predict": predict, "sampled": sampled}
 
 
 def main() -> None:

@@ -33,10 +33,13 @@ pytest: $(VENV)/built binary ## test behaviour, scikit-learn's checks, docstring
 	$(BIN)/python -m pytest python/tests/test_interrupt.py
 
 # BERTopic without its dependencies: sentence-transformers would bring torch, and the tests have embeddings of their own.
-ecosystem: $(VENV)/built ## test with scanpy and BERTopic, which are installed for it
+# Spark needs Java 17 or later.
+ecosystem: $(VENV)/built binary ## test with scanpy, BERTopic, Ray, Spark and DuckDB, which are installed for it
 	$(BIN)/python -m pip install --quiet --group ecosystem
 	$(BIN)/python -m pip install --quiet --no-deps 'bertopic>=0.17' pyyaml
-	$(BIN)/python -m pytest python/tests/test_scanpy.py python/tests/test_examples.py -k "scanpy or bertopic"
+	RPF="$(abspath $(or $(CARGO_TARGET_DIR),target))/release/rpf$(EXE)" \
+		$(BIN)/python -m pytest python/tests/test_scanpy.py python/tests/test_ray.py python/tests/test_examples.py \
+		-k "scanpy or bertopic or test_ray or ray_data or spark or duckdb"
 
 pylint: $(VENV)/installed ## check layout, lints and types of the Python sources
 	$(BIN)/ruff check python examples bench

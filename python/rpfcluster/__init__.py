@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ._rpfcluster import __version__
 
 if TYPE_CHECKING:
-    from . import dask, datasets, metrics, plot, scanpy
+    from . import dask, datasets, metrics, plot, ray, scanpy
     from ._cluster import RPFCluster
     from ._embedding import RPFEmbedding
     from ._forest import RPForest
@@ -36,6 +36,7 @@ __all__ = [
     "load",
     "metrics",
     "plot",
+    "ray",
     "save",
     "scanpy",
     "sweep",
@@ -54,7 +55,7 @@ _MODULE_OF = {
     "save": "_model",
     "sweep": "_sweep",
 }
-_MODULES = ("dask", "datasets", "metrics", "plot", "scanpy")
+_MODULES = ("dask", "datasets", "metrics", "plot", "ray", "scanpy")
 
 
 def __getattr__(name: str) -> Any:

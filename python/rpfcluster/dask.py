@@ -1,30 +1,85 @@
-"""Clusters of Dask arrays, data frames and Parquet files that no machine holds; ``pip install "rpfcluster[dask]"``.
+"""Clusters and forests of Dask arrays, data frames and Parquet files that no machine holds.
 
-`DaskRPFCluster` fits a sample of the rows on one worker and labels all rows where they are. The labels are those of
-`RPFCluster` fitted on the same sample, bit for bit, for any number of workers and partitions.
+``pip install "rpfcluster[dask]"``. `DaskRPFCluster` fits a sample of the rows on one worker and labels all rows where
+they are; `DaskRPForest` grows its trees on the sample and routes all rows. Results are those of `RPFCluster` and
+`RPForest` fitted on the same sample, bit for bit, for any number of workers and partitions.
 """
 
 from __future__ import annotations
 
-import copy
 import os
-import uuid
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClusterMixin
+from scipy import sparse
+from sklearn.base import ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from . import _distributed
 from ._cluster import RPFCluster
-from ._common import check_int
+from ._dask_engine import DaskEngine, array_of, partitions_of
 from ._distributed import sample_rows
+from ._forest import RPForest
+from ._partition import apply_model, build_id
+from ._partitioned import Partitioned
 
-__all__ = ["DaskRPFCluster", "sample_rows"]
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["DaskRPFCluster", "DaskRPForest", "sample_rows"]
 
 
-class DaskRPFCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc, unused-ignore]
+class _OnDask(Partitioned):
+    """What the estimators share: the fit of a sample, and lazy results."""
+
+    client: Any
+
+    def _fit(self, X: Any, checkpoint: str | os.PathLike[str] | None) -> _Lazy:
+        """Fit the sample, and return the table."""
+        table = _Lazy(DaskEngine(self.client), partitions_of(X), [])
+        max_rows = self._rows_of_sample()
+        found = _distributed.fit(table.engine, self._unfitted(self._params), table.partitions, max_rows, checkpoint)
+        self._set_fit(found)
+        self._chosen = found.chosen
+        table.rows = list(found.rows)
+        return table
+
+    def _set_model(self, model: Any) -> None:
+        super()._set_model(model)
+        # The client that has the model, and what stands for it there.
+        self._sent: tuple[Any, Any] | None = None
+
+    def _table(self, X: Any) -> _Lazy:
+        check_is_fitted(self)
+        engine, partitions = DaskEngine(self.client), partitions_of(X)
+        chunks = getattr(X, "chunks", None)
+        return _Lazy(engine, partitions, list(chunks[0]) if chunks else [float("nan")] * len(partitions))
+
+    def _tasks(self, table: _Lazy, method: str) -> list[Any]:
+        engine = table.engine
+        if self._sent is None or self._sent[0] is not engine.client or self._sent[1].status != "finished":
+            self._sent = (engine.client, engine.broadcast(self._local))
+        sent, build = self._sent[1], build_id()
+        return [
+            engine.submit(apply_model, sent, method, number, build, part)
+            for number, part in enumerate(table.partitions)
+        ]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state without client and lazy results, which belong to a cluster."""
+        state = dict(super().__getstate__())
+        state.pop("labels_", None)
+        return {**state, "client": None, **({"_sent": None} if "_sent" in state else {})}
+
+
+class _Lazy:
+    """A table on a cluster; NaN stands for an unknown number of rows of a partition."""
+
+    def __init__(self, engine: DaskEngine, partitions: list[Any], rows: list[Any]) -> None:
+        self.engine, self.partitions, self.rows = engine, partitions, rows
+
+
+class DaskRPFCluster(ClusterMixin, _OnDask):  # type: ignore[misc, unused-ignore]
     """`RPFCluster` for Dask collections.
 
     The rows are read twice. The first pass counts them, and refuses missing values and infinities. Then a sample is
@@ -79,27 +134,13 @@ class DaskRPFCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc, unused-
 
     def __init__(self, n_clusters: Any = 8, *, max_rows: int = 100_000, client: Any = None, **params: Any) -> None:
         """Keep the parameters."""
-        # Refuses names that RPFCluster does not have.
-        RPFCluster(n_clusters, **params)
         self.n_clusters = n_clusters
         self.max_rows = max_rows
         self.client = client
+        self._unfitted(params)
         self._params = dict(params)
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters that were given; the client is none of them."""
-        return {"n_clusters": self.n_clusters, "max_rows": self.max_rows, **self._params}
-
-    def set_params(self, **params: Any) -> DaskRPFCluster:
-        """Set parameters of this estimator or of `RPFCluster`."""
-        for name in ("n_clusters", "max_rows", "client"):
-            if name in params:
-                setattr(self, name, params.pop(name))
-        RPFCluster(self.n_clusters, **{**self._params, **params})
-        self._params |= params
-        return self
-
-    def fit(self, X: Any, y: Any = None) -> DaskRPFCluster:
+    def fit(self, X: Any, y: Any = None, *, checkpoint: str | os.PathLike[str] | None = None) -> Self:
         """Fit a sample of the rows.
 
         Parameters
@@ -108,6 +149,10 @@ class DaskRPFCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc, unused-
             The rows, or Parquet files. A partition must fit the memory of a worker several times.
         y : Ignored
             Not used, present for API consistency.
+        checkpoint : str, path-like or None, default=None
+            A folder that keeps the fit of the sample, created if its parent exists. A later call with the same
+            parameters, rows, partitions and build takes the fit from there, after the first pass. ``random_state``
+            must be a whole number.
 
         Returns
         -------
@@ -118,58 +163,18 @@ class DaskRPFCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc, unused-
         ------
         ValueError
             A partition has a missing value or an infinity, or differs from the others in its columns; there is no
-            client.
+            client; the checkpoint is of another fit.
         RuntimeError
             The client is closed or asynchronous, or a worker runs another build of rpfcluster.
         """
-        engine = _DaskEngine(self.client)
-        max_rows = check_int(self.max_rows, "max_rows", 2)
-        partitions = _partitions(X)
-        found = _distributed.fit(engine, RPFCluster(self.n_clusters, **self._params), partitions, max_rows)
-        self._set_model(found.model)
-        self.chosen_ = found.chosen
-        self.sample_rows_, self.n_samples_ = found.sample, sum(found.rows)
-        self.labels_ = self._lazy(engine, partitions, found.rows, "predict")
+        table = self._fit(X, checkpoint)
+        self.chosen_ = self._chosen
+        self.labels_ = self._lazy(table, "predict")
         return self
 
     def _set_model(self, model: RPFCluster) -> None:
-        self._local = model
-        # The client that has the model, and what stands for it there.
-        self._sent: tuple[Any, Any] | None = None
-        self.n_clusters_, self.verdict_ = model.n_clusters_, model.verdict_
-        self.chosen_, self.n_features_in_ = model.chosen_, model.n_features_in_
-        if hasattr(model, "feature_names_in_"):
-            self.feature_names_in_: NDArray[Any] = model.feature_names_in_
-
-    @classmethod
-    def from_local(cls, model: RPFCluster, client: Any = None) -> DaskRPFCluster:
-        """Return an estimator that predicts with a fitted `RPFCluster`, as `rpfcluster.load` reads it.
-
-        Parameters
-        ----------
-        model : RPFCluster
-            The fitted estimator.
-        client : distributed.Client or None, default=None
-            The client.
-
-        Returns
-        -------
-        estimator : DaskRPFCluster
-            Without ``labels_`` and the attributes of the sample.
-        """
-        check_is_fitted(model)
-        params = model.get_params()
-        estimator = cls(params.pop("n_clusters"), client=client, **params)
-        estimator._set_model(model)
-        return estimator
-
-    def to_local(self) -> RPFCluster:
-        """Return the model as an ordinary `RPFCluster`, whose ``labels_`` are those of the sample.
-
-        `rpfcluster.save` writes it to a file that the command reads.
-        """
-        check_is_fitted(self)
-        return copy.copy(self._local)
+        super()._set_model(model)
+        self.n_clusters_, self.verdict_, self.chosen_ = model.n_clusters_, model.verdict_, model.chosen_
 
     def predict(self, X: Any) -> Any:
         """Assign each row to a cluster.
@@ -184,128 +189,117 @@ class DaskRPFCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc, unused-
         labels : dask Array of shape (n_samples,)
             The clusters, lazy. Rows of the sample keep their labels.
         """
-        return self._lazy(*self._input(X), "predict")
+        return self._lazy(self._table(X), "predict")
 
     def transform(self, X: Any) -> Any:
         """Return the spectral embedding of each row, lazy, of shape (n_samples, n_clusters_)."""
-        return self._lazy(*self._input(X), "transform")
+        return self._lazy(self._table(X), "transform")
 
     def predict_with_confidence(self, X: Any) -> tuple[Any, Any]:
         """Return the cluster of each row and its confidence, both lazy; see `RPFCluster`."""
-        engine, partitions, rows = self._input(X)
-        pairs = self._tasks(engine, partitions, "predict_with_confidence")
-        return _array([pair[0] for pair in pairs], rows, np.int64), _array([pair[1] for pair in pairs], rows, float)
+        table = self._table(X)
+        pairs = self._tasks(table, "predict_with_confidence")
+        labels = array_of([pair[0] for pair in pairs], table.rows, np.int64)
+        return labels, array_of([pair[1] for pair in pairs], table.rows, float)
 
-    def _input(self, X: Any) -> tuple[_DaskEngine, list[Any], list[float]]:
-        check_is_fitted(self)
-        engine = _DaskEngine(self.client)
-        partitions = _partitions(X)
-        chunks = getattr(X, "chunks", None)
-        return engine, partitions, list(chunks[0]) if chunks else [float("nan")] * len(partitions)
-
-    def _tasks(self, engine: _DaskEngine, partitions: list[Any], method: str) -> list[Any]:
-        if self._sent is None or self._sent[0] is not engine.client or self._sent[1].status != "finished":
-            self._sent = (engine.client, engine.broadcast(self._local))
-        sent, build = self._sent[1], _distributed.build_id()
-        return [
-            engine.submit(_distributed.apply_model, sent, method, number, build, part)
-            for number, part in enumerate(partitions)
-        ]
-
-    def _lazy(self, engine: _DaskEngine, partitions: list[Any], rows: list[Any], method: str) -> Any:
-        tasks = self._tasks(engine, partitions, method)
+    def _lazy(self, table: _Lazy, method: str) -> Any:
+        tasks = self._tasks(table, method)
         if method == "transform":
-            return _array(tasks, rows, self._local._dtype, self.n_clusters_)
-        return _array(tasks, rows, np.int64)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Return whether there is a model."""
-        return hasattr(self, "_local")
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the state without client and lazy results, which belong to a cluster."""
-        state = dict(super().__getstate__())
-        state.pop("labels_", None)
-        return {**state, "client": None, **({"_sent": None} if "_sent" in state else {})}
+            return array_of(tasks, table.rows, self._local._dtype, self.n_clusters_)
+        return array_of(tasks, table.rows, np.int64)
 
 
-class _DaskEngine:
-    """The engine of a Dask client. Tasks are lazy; `gather` computes them as one graph."""
+class DaskRPForest(TransformerMixin, _OnDask):  # type: ignore[misc, unused-ignore]
+    """`RPForest` for Dask collections.
 
-    def __init__(self, client: Any) -> None:
-        try:
-            from distributed import default_client
-        except ImportError as error:
-            raise ImportError('rpfcluster.dask needs Dask: pip install "rpfcluster[dask]"') from error
-        if client is None:
-            try:
-                client = default_client()
-            except ValueError as error:
-                raise ValueError(
-                    "there is no Dask client; start one with dask.distributed.Client(), or pass client="
-                ) from error
-        if client.asynchronous:
-            raise RuntimeError(
-                "the Dask client is asynchronous, but fit and predict wait for results; "
-                "call them from a thread of their own with a synchronous client"
-            )
-        if client.status != "running":
-            raise RuntimeError(f"the Dask client is {client.status}; start a new one")
+    The trees grow on a sample, the rows with the smallest hash of the seed and the number of the row, on one worker.
+    All rows are then routed where they are. The rows are read twice before, as by `DaskRPFCluster`.
+
+    Parameters
+    ----------
+    n_estimators : int, default=200
+        Number of trees.
+    max_rows : int, default=100_000
+        Number of rows of the sample, or all if there are fewer. They must fit the memory of one worker.
+    client : distributed.Client or None, default=None
+        See `DaskRPFCluster`.
+    **params
+        Further parameters of `RPForest`. ``min_samples_split`` counts rows of the sample: of n rows, a leaf holds about
+        n / ``max_rows`` times as many.
+
+    Attributes
+    ----------
+    sample_rows_ : ndarray of shape (n_sampled,)
+        The numbers of the rows of the sample, ascending.
+    n_samples_ : int
+        Number of rows of the input.
+    n_leaves_, n_features_in_
+        See `RPForest`.
+
+    See Also
+    --------
+    RPForest : The estimator for data in memory; `to_local` returns one.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from dask.distributed import Client
+    >>> from rpfcluster.dask import DaskRPForest
+    >>> from rpfcluster.datasets import make_shape
+    >>> X, _ = make_shape("rings", 1200, random_state=0)
+    >>> with Client(processes=False, n_workers=1, dashboard_address=":0") as client:
+    ...     forest = DaskRPForest(50, max_rows=600, random_state=0).fit(da.from_array(X, chunks=(400, 2)))
+    ...     leaves = forest.apply(da.from_array(X, chunks=(400, 2))).compute()
+    >>> leaves.shape
+    (1200, 50)
+    """
+
+    _local_type, _leading = RPForest, "n_estimators"
+
+    def __init__(self, n_estimators: int = 200, *, max_rows: int = 100_000, client: Any = None, **params: Any) -> None:
+        """Keep the parameters."""
+        self.n_estimators = n_estimators
+        self.max_rows = max_rows
         self.client = client
-        _distributed.refuse_other_builds(client.run(_distributed.build_id))
+        self._unfitted(params)
+        self._params = dict(params)
 
-    def submit(self, function: Any, *arguments: Any) -> Any:
-        """Return a lazy call of the function."""
-        from dask import delayed
+    def fit(self, X: Any, y: Any = None, *, checkpoint: str | os.PathLike[str] | None = None) -> Self:
+        """Grow the forest on a sample of the rows.
 
-        return delayed(function, pure=False)(*arguments)
+        Parameters
+        ----------
+        X : dask Array, dask DataFrame, str, path-like or list of them
+            The rows, or Parquet files.
+        y : Ignored
+            Not used, present for API consistency.
+        checkpoint : str, path-like or None, default=None
+            A folder that keeps the forest; see `DaskRPFCluster`.
 
-    def gather(self, tasks: list[Any]) -> list[Any]:
-        """Compute tasks and return their results; after an error, the others are cancelled."""
-        futures = self.client.compute(tasks)
-        try:
-            return list(self.client.gather(futures))
-        except BaseException:
-            self.client.cancel(futures)
-            raise
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        self._fit(X, checkpoint)
+        return self
 
-    def broadcast(self, value: Any) -> Any:
-        """Send a value to every worker."""
-        return self.client.scatter(value, broadcast=True, hash=False)
+    @property
+    def n_leaves_(self) -> int:
+        """Total number of leaves."""
+        check_is_fitted(self)
+        return int(self._local.n_leaves_)
 
+    def apply(self, X: Any) -> Any:
+        """Return the leaf of each row in each tree, a lazy dask Array of shape (n_samples, n_estimators)."""
+        table = self._table(X)
+        return array_of(self._tasks(table, "apply"), table.rows, np.uint32, len(self._local._forest.offsets) - 1)
 
-def _partitions(X: Any) -> list[Any]:
-    """Return the partitions of a collection as delayed objects."""
-    if isinstance(X, list) and X and all(isinstance(path, str | os.PathLike) for path in X):
-        X = [os.fspath(path) for path in X]
-    elif isinstance(X, os.PathLike):
-        X = os.fspath(X)
-    if isinstance(X, str | list):
-        from dask.dataframe import read_parquet
+    def transform(self, X: Any) -> Any:
+        """Return the feature map of the kernel, a lazy dask Array of shape (n_samples, n_leaves_).
 
-        X = read_parquet(X)
-    if not hasattr(X, "to_delayed"):
-        raise TypeError(
-            f"X is {type(X).__name__}, but must be a dask Array or DataFrame, or Parquet files; "
-            "use RPFCluster for data in memory"
-        )
-    if hasattr(X, "rechunk"):
-        if X.ndim != 2:
-            raise ValueError(f"Expected 2D array, got {X.ndim}D array instead.")
-        # Rows are not split.
-        X = X if X.numblocks[1] == 1 else X.rechunk({1: -1})
-    return list(np.ravel(X.to_delayed()))
-
-
-def _array(tasks: list[Any], rows: list[Any], dtype: Any, width: int | None = None) -> Any:
-    """Return the dask array of these parts; NaN stands for an unknown number of rows."""
-    import dask.array as da
-    from dask.highlevelgraph import HighLevelGraph
-
-    # da.concatenate would drop empty partitions.
-    name = f"rpfcluster-{uuid.uuid4().hex}"
-    extra = () if width is None else (0,)
-    parts = {(name, number, *extra): task.key for number, task in enumerate(tasks)}
-    graph = HighLevelGraph.from_collections(name, parts, dependencies=tasks)
-    chunks = (tuple(rows),) if width is None else (tuple(rows), (width,))
-    return da.Array(graph, name, chunks, dtype=dtype)
+        Its blocks are CSR matrices, or ndarrays with ``sparse_output=False``.
+        """
+        table, dtype = self._table(X), np.dtype(self._local._forest.dtype)
+        meta = sparse.csr_matrix((0, 0), dtype=dtype) if self._local.sparse_output else None
+        return array_of(self._tasks(table, "transform"), table.rows, dtype, self.n_leaves_, meta)

@@ -17,7 +17,7 @@ import pytest
 from needs import require
 from sklearn.base import clone
 
-from rpfcluster import RPFCluster, load, save
+from rpfcluster import RPFCluster, RPForest, load, save
 from rpfcluster.datasets import make_shape
 
 X, Y = make_shape("rings", 1500, random_state=0)
@@ -78,6 +78,65 @@ def test_labels_are_those_of_one_machine_for_any_partitions(client, rows, dtype)
     assert len(model.sample_rows_) == 400
     assert {**model.chosen_, "seconds": None} == {**expected.chosen_, "seconds": None}
     assert model.verdict_ == expected.verdict_
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("rows", CHUNKS.values(), ids=CHUNKS)
+def test_a_forest_is_that_of_one_machine_for_any_partitions(client, rows, dtype):
+    from rpfcluster.dask import DaskRPForest, sample_rows
+
+    table = X.astype(dtype)
+    expected = RPForest(**PARAMS).fit(table[sample_rows(1500, 400, 3)])
+    data = chunked(table, rows)
+    forest = DaskRPForest(max_rows=400, **PARAMS).fit(data)
+    leaves, features = forest.apply(data), forest.transform(data)
+    assert leaves.chunks[0] == features.chunks[0] == rows
+    assert leaves.shape == (1500, 40)
+    assert features.shape == (1500, expected.n_leaves_)
+    assert forest.n_leaves_ == expected.n_leaves_
+    assert (leaves.compute() == expected.apply(table)).all()
+    found = features.compute()
+    assert found.dtype == features.dtype == dtype
+    assert (found != expected.transform(table)).nnz == 0
+
+
+def test_a_forest_goes_to_files_and_other_processes(client, tmp_path):
+    from rpfcluster.dask import DaskRPForest
+
+    data = chunked(X, CHUNKS[7])
+    forest = DaskRPForest(max_rows=400, sparse_output=False, client=client, **PARAMS).fit(data)
+    local = forest.to_local()
+    assert isinstance(local, RPForest)
+    save(local, tmp_path / "forest.rpf")
+    dense = forest.transform(data).compute()
+    assert (dense == local.transform(X)).all()
+    for other in (
+        DaskRPForest.from_local(load(tmp_path / "forest.rpf"), client=client),
+        pickle.loads(pickle.dumps(forest)),
+    ):
+        assert (other.apply(data).compute() == local.apply(X)).all()
+    assert forest.n_samples_ == 1500
+    assert forest.n_features_in_ == 2
+    assert clone(forest).get_params() == {"max_rows": 400, "sparse_output": False, **PARAMS}
+    with pytest.raises(ValueError, match="partition 1: Input X contains NaN"):
+        forest.apply(chunked(np.where(X[-1] == X, np.nan, X), CHUNKS[2])).compute()
+
+
+def test_a_checkpoint_is_resumed_on_another_cluster(client, tmp_path, monkeypatch):
+    from rpfcluster import _distributed
+
+    data = chunked(X, CHUNKS[7])
+    expected = estimator().fit(data, checkpoint=tmp_path / "fit").labels_.compute()
+
+    def refuse(*arguments):
+        raise AssertionError("the sample is fitted again")
+
+    monkeypatch.setattr(_distributed, "fit_sample", refuse)
+    with two_workers() as other:
+        again = estimator(client=other).fit(data, checkpoint=str(tmp_path / "fit"))
+        assert (again.labels_.compute(scheduler=other) == expected).all()
+    with pytest.raises(ValueError, match="its n_clusters is 3, not 4; name another folder, or delete it"):
+        estimator(client=client).set_params(n_clusters=4).fit(data, checkpoint=tmp_path / "fit")
 
 
 def test_methods_agree_with_the_local_model(client, tmp_path):
@@ -187,6 +246,19 @@ def test_a_killed_worker_changes_nothing(phase):
     assert (labels == alone(n_estimators=trees).predict(X)).all()
 
 
+def test_a_model_whose_workers_all_died_is_sent_again():
+    data = chunked(X, CHUNKS[7])
+    with two_workers() as client:
+        model = estimator(client=client).fit(data)
+        for pid in client.run(os.getpid).values():
+            os.kill(pid, signal.SIGKILL)
+        deadline = time.monotonic() + 60
+        while model._sent[1].status == "finished" and time.monotonic() < deadline:
+            time.sleep(0.02)
+        client.wait_for_workers(2, timeout=60)
+        assert (model.predict(data).compute(scheduler=client) == alone().predict(X)).all()
+
+
 def test_a_gap_in_the_last_partition_is_one_error_and_leaves_nothing(client):
     table = X.copy()
     table[-3, 1] = np.nan
@@ -207,9 +279,9 @@ def test_a_gap_in_the_last_partition_is_one_error_and_leaves_nothing(client):
 
 def test_a_worker_of_another_build_is_refused():
     def change():
-        from rpfcluster import _distributed
+        from rpfcluster import _partition
 
-        _distributed.build_id = lambda: "0.0.1 (abc)"
+        _partition.build_id = lambda: "0.0.1 (abc)"
 
     with two_workers() as client:
         other = sorted(client.run(os.getpid))[0]

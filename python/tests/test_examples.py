@@ -1,5 +1,6 @@
 """The examples run, and what they state holds over several seeds."""
 
+import os
 import runpy
 import warnings
 from pathlib import Path
@@ -128,6 +129,39 @@ def test_cells_of_scanpy_are_clustered_as_well_as_by_louvain():
         warnings.simplefilter("ignore")  # of other packages
         found = run("cells_with_scanpy")
     assert over_seeds(found["RPFCluster"]) > 0.4
+
+
+def labels_of_engines(*arguments, **more):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of other packages
+        return run("predict_everywhere", *arguments, **more)
+
+
+def test_dask_and_polars_predict_in_batches():
+    assert labels_of_engines(("dask", "polars")) == {"dask": 1.0, "polars": 1.0}
+
+
+def test_duckdb_predicts_in_a_query():
+    require("duckdb")
+    assert labels_of_engines(("duckdb",)) == {"duckdb": 1.0}
+
+
+@pytest.mark.timeout(240)
+def test_ray_data_predicts_in_batches(ray):
+    assert labels_of_engines(("ray",)) == {"ray": 1.0}
+
+
+@pytest.mark.timeout(240)
+def test_spark_predicts_in_arrow_batches(spark):
+    assert labels_of_engines(("spark",), session=spark) == {"spark": 1.0}
+
+
+@pytest.mark.timeout(900)  # thousands of small stages of Spark
+def test_power_iteration_on_spark_clusters_the_kernel(spark):
+    if "RPF" not in os.environ:
+        pytest.skip("RPF names no command")
+    scores = run("spark_power_iteration", spark, os.environ["RPF"])
+    assert over_seeds(scores) > 0.5
 
 
 def test_embedding_warns_of_components():
