@@ -15,7 +15,7 @@ use std::sync::Arc;
 use super::input::Input;
 use super::npy::NpyStream;
 use super::text_stream::TextStream;
-use super::{Dialect, Format, ReadOptions, of_another_program, parse_frame};
+use super::{Dialect, Format, ReadOptions, foreign, parse_frame};
 use crate::error::{Result, format};
 use crate::frame::Frame;
 use crate::memory::Budget;
@@ -81,7 +81,7 @@ pub fn read_batches_bytes(
 fn batches(input: Input, options: &ReadOptions, rows: usize) -> Result<Batches> {
     let source = input.source().to_string();
     let budget = Budget::new(&source, options.memory);
-    if let (None, Some(problem)) = (options.format, of_another_program(input.head())) {
+    if let (None, Some(problem)) = (options.format, foreign::remedy(input.head(), &source)) {
         return Err(format(&source, problem));
     }
     let found = options.format.unwrap_or_else(|| Format::from_bytes(input.head()));
