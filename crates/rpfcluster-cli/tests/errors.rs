@@ -236,7 +236,7 @@ fn damaged_models_are_refused() {
         b[middle] ^= 0x40;
     });
     changed("longer.rpf", &|b| b.push(0));
-    changed("newer.rpf", &|b| b[8] = 2);
+    changed("newer.rpf", &|b| b[8] = 3);
     dir.put("empty.rpf", "");
     let uses = [
         "inspect MODEL",
@@ -252,7 +252,7 @@ fn damaged_models_are_refused() {
         refuses("stub.rpf", "cut short");
         refuses("altered.rpf", "altered");
         refuses("longer.rpf", "altered");
-        refuses("newer.rpf", "version 2");
+        refuses("newer.rpf", "version 3");
         refuses("empty.rpf", "not an rpf model");
         refuses("iris.csv", "not an rpf model");
     }

@@ -71,6 +71,12 @@ fn described(frames: &[&Frame]) -> Vec<String> {
     all
 }
 
+fn has_uneven_lists(path: &Path) -> bool {
+    let frame = read_frame(path, &ReadOptions::default()).unwrap();
+    let is_list = |text: &str| text.starts_with("a value of type") && text.to_lowercase().contains("list");
+    (0..frame.width()).any(|column| (0..frame.n()).any(|row| frame.text(row, column).is_some_and(is_list)))
+}
+
 fn same_in_batches(path: &Path) {
     let whole = read_frame(path, &ReadOptions::default()).unwrap();
     let expected = described(&[&whole]);
@@ -85,7 +91,10 @@ fn same_in_batches(path: &Path) {
             before += part.frame.n();
         }
         let frames: Vec<&Frame> = parts.iter().map(|part| &part.frame).collect();
-        assert!(described(&frames) == expected, "{} in batches of {rows}", path.display());
+        let found = described(&frames);
+        let other = found.iter().zip(&expected).find(|(found, expected)| found != expected);
+        assert!(other.is_none(), "{} in batches of {rows}: {other:?}", path.display());
+        assert_eq!(found.len(), expected.len(), "{} in batches of {rows}", path.display());
     }
 }
 
@@ -113,7 +122,7 @@ fn every_format_has_the_same_rows_in_batches_of_any_size() {
         if Format::from_path(&path).is_some() && read_frame(&path, &ReadOptions::default()).is_ok() {
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
             // A column of lists of different lengths is another one there: see below.
-            if !name.starts_with("lists") && !name.starts_with("zeros") {
+            if !name.starts_with("lists") && !name.starts_with("zeros") && !has_uneven_lists(&path) {
                 same_in_batches(&path);
                 tried += 1;
             }

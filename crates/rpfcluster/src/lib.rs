@@ -85,6 +85,7 @@ mod eigen;
 mod error;
 mod forest;
 mod graph;
+mod hash;
 mod kernel;
 pub mod kmeans;
 mod label;

@@ -16,6 +16,8 @@ use rayon::prelude::*;
 
 use crate::simd::dispatch;
 
+pub use crate::hash::mix;
+
 /// The purpose of a stream. Streams of different purposes are independent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u64)]
@@ -44,14 +46,6 @@ pub enum Purpose {
 
 /// 2^64 divided by the golden ratio: the counter increment of SplitMix64.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-
-/// The 64-bit finaliser of SplitMix64 (constants of Stafford's variant 13).
-#[inline]
-pub fn mix(mut z: u64) -> u64 {
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
 
 /// The path of a child node, a hash. The root has [`ROOT_PATH`]. The constants are arbitrary odd numbers; others give
 /// other trees.

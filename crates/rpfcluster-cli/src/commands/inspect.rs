@@ -1,8 +1,8 @@
 //! `rpf inspect`: prints the content of a model file, as text or JSON: parameters, sizes of the trees, the clustering,
 //! columns and their preparation, sections.
 
+use rpfcluster::Precision;
 use rpfcluster::printable::{escaped, excerpt};
-use rpfcluster::{Precision, model_file};
 use rpfcluster_data::{Category, byte_size};
 use rpfcluster_report::{affinity_in_words, word};
 use serde_json::{Map, json};
@@ -43,7 +43,7 @@ fn print_json(model: &Model, shape: &ForestStatistics) -> Result {
     output::print_json(&json!({
         "command": "inspect",
         "version": env!("CARGO_PKG_VERSION"),
-        "format": model_file::VERSION,
+        "format": model.version,
         "n": model.clustering().map_or(forest.n(), |fitted| fitted.n()),
         "distinct": model.clustering().and_then(|fitted| fitted.distinct()),
         "d": model.clustering().map_or(forest.d(), |fitted| fitted.d()),
@@ -101,7 +101,7 @@ fn print_text(args: &InspectArgs, model: &Model, shape: &ForestStatistics) -> Re
     let rows = sample.map_or(rows.clone(), |most| format!("{most} of {rows}"));
     let mut lines = vec![
         ("file", format!("{}, {}", args.model.display(), byte_size(model.size as u64))),
-        ("format", format!("version {}", model_file::VERSION)),
+        ("format", format!("version {}", model.version)),
         ("grown on", format!("{rows}, {columns}, {width} precision")),
         (
             "parameters",

@@ -51,6 +51,8 @@ pub struct Model {
     pub meta: Option<Meta>,
     /// Names and lengths of the sections.
     pub sections: Vec<(String, usize)>,
+    /// Version of the format.
+    pub version: u32,
     /// Size of the file in bytes.
     pub size: usize,
 }
@@ -151,7 +153,8 @@ pub fn load(path: &Path, memory: Option<u64>) -> Result<Model> {
         .map(serde_json::from_slice)
         .transpose()
         .map_err(|e| Failure::data(format!("{name}: the model is damaged: section {META}: {e}")))?;
-    let model = Model { held, meta, sections: container.sections(), size: bytes.len() };
+    let sections = container.sections();
+    let model = Model { held, meta, sections, version: container.version, size: bytes.len() };
     if let Some(meta) = &model.meta {
         let p = &meta.preparation;
         let n = model.clustering().map_or(model.forest().n(), |fitted| fitted.n());

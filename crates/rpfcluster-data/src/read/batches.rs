@@ -46,6 +46,9 @@ pub struct Batches {
     rows: usize,
     /// Rows read.
     done: usize,
+    /// Known after the end too.
+    dialect: Option<Dialect>,
+    header: Vec<u8>,
     kind: Kind,
 }
 
@@ -119,7 +122,11 @@ fn batches(input: Input, options: &ReadOptions, rows: usize) -> Result<Batches> 
         _ => whole(input, options, &budget)?,
     };
     let rows = rows.min(MOST_CELLS / width.max(1)).max(1);
-    Ok(Batches { source, budget, rows, done: 0, kind })
+    let (dialect, header) = match &kind {
+        Kind::Text(stream) => (Some(stream.dialect()), stream.header().to_vec()),
+        _ => (None, Vec::new()),
+    };
+    Ok(Batches { source, budget, rows, done: 0, dialect, header, kind })
 }
 
 #[cfg(feature = "arrow")]
@@ -144,18 +151,12 @@ impl Batches {
 
     /// How the text of the table is read; `None` for other formats.
     pub fn dialect(&self) -> Option<Dialect> {
-        match &self.kind {
-            Kind::Text(stream) => Some(stream.dialect()),
-            _ => None,
-        }
+        self.dialect
     }
 
     /// The line of a text that names the columns; empty where none does.
     pub fn header(&self) -> &[u8] {
-        match &self.kind {
-            Kind::Text(stream) => stream.header(),
-            _ => &[],
-        }
+        &self.header
     }
 
     fn read(&mut self) -> Result<Option<Batch>> {

@@ -19,6 +19,9 @@ const SHORT: usize = 1 << 16;
 /// Bytes that the csv crate holds for a byte of a record: its buffer doubles, and is copied meanwhile.
 const HELD: usize = 3;
 
+/// The csv crate keeps three copies of its first record, whatever it is called: a short line takes its place.
+const PREFIX: &[u8] = b"-\n";
+
 /// The text, handed to the csv crate in pieces.
 struct Pieces<'a> {
     rest: &'a [u8],
@@ -59,8 +62,7 @@ pub(crate) fn parse(
     };
     let (length, refused) = (Shared::new(0), Shared::new(None));
     let pieces = Pieces { rest: body, budget, record: &length, refused: &refused };
-    // The csv crate keeps three copies of its first record, whatever it is called: a short line takes its place.
-    let input = b"-\n".as_slice().chain(pieces);
+    let input = PREFIX.chain(pieces);
     let mut reader =
         csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(input);
     let mut record = csv::ByteRecord::new();
@@ -75,6 +77,8 @@ pub(crate) fn parse(
     let mut lines = Lines { first: at.line, gaps: Vec::new() };
     let mut n = 0;
     let mut skipped = 0;
+    // The line of the record, and the bytes before it.
+    let (mut line, mut counted) = (at.line, 0);
     while next(&mut record)? {
         // Between consecutive blanks there is no cell.
         let blanks = layout.dialect.delimiter == Delimiter::Blanks;
@@ -83,7 +87,12 @@ pub(crate) fn parse(
         if got <= 1 && width > 1 && record.iter().all(|c| c.trim_ascii().is_empty()) {
             continue;
         }
-        let line = at.line + record.position().map_or(n, |p| (p.line() as usize).saturating_sub(2));
+        // The csv crate counts a line end of two characters, and blank lines, with the record that follows them.
+        let mut start =
+            record.position().map_or(counted, |p| (p.byte() as usize).saturating_sub(PREFIX.len()));
+        start += body[start..].iter().take_while(|b| matches!(b, b'\n' | b'\r')).count();
+        line += memchr::memchr_iter(b'\n', &body[counted..start]).count();
+        counted = start;
         if line > lines.first + n + skipped {
             skipped = line - lines.first - n;
             lines.gaps.push((n, skipped));

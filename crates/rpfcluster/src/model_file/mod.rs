@@ -189,6 +189,8 @@ fn unreadable(problem: impl Into<String>) -> Error {
 /// The checked bytes of a model file.
 #[derive(Debug)]
 pub struct Container<'a> {
+    /// Version of the format of the file.
+    pub version: u32,
     bytes: &'a [u8],
     table: Vec<([u8; 8], usize, usize)>,
 }
@@ -242,7 +244,7 @@ impl<'a> Container<'a> {
             }
             table.push((name, from, length));
         }
-        Ok(Container { bytes, table })
+        Ok(Container { version: version as u32, bytes, table })
     }
 
     /// Whether the section is there.

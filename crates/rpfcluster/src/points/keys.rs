@@ -6,7 +6,7 @@
 
 use super::{Points, Real, Storage};
 use crate::error::{Error, Result, parameter};
-use crate::random::mix;
+use crate::hash::mix;
 
 /// What a column of a table with categories stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
