@@ -2,9 +2,9 @@
 
 `rpf` clusters every numeric table of the battery, the paper's small sets, the sets of bundled_sets.py and made-up
 mixtures with the true number of clusters: with a choice of the setting, with each setting that it chooses from, and by
-the Leiden algorithm. The name of a set decides by its hash whether it is a design set, on which families and margins were
-chosen, or a check set, on which they are only reported (see verdict.py). The table of docs/notes/2026-11-families.md
-is printed.
+the Leiden algorithm. The name of a set decides by its hash whether it is a design set, on which families and margins
+were chosen, or a check set, on which they are only reported (see verdict.py). The table of
+docs/notes/2026-11-families.md is printed.
 """
 
 from __future__ import annotations
