@@ -118,6 +118,7 @@ impl Budget {
     }
 
     /// A budget of the same limit for work that is freed before the next: what it spends is on top of what is spent by now.
+    #[cfg(any(feature = "arrow", feature = "parquet"))]
     pub fn part(&self) -> Self {
         let Shared { source, asked, limit, .. } = &*self.0;
         let (limit, spent) = (limit.clone(), AtomicU64::new(self.spent()));
@@ -167,6 +168,7 @@ impl Budget {
     }
 
     /// What is spent by now, for [`rewind`](Self::rewind).
+    #[cfg(any(feature = "arrow", feature = "parquet"))]
     pub fn spent(&self) -> u64 {
         self.0.spent.load(Ordering::Relaxed)
     }
