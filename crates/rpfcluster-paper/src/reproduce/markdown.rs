@@ -136,7 +136,7 @@ to six errors (96.00).\n\nAccuracy over σ of the Gaussian kernel, at every twen
         iris.gaussian_best.rho_c,
         iris.gaussian_best.rho_r,
         iris.seeds,
-        iris.bandwidths,
+        sentences::thousands(iris.bandwidths),
         iris.gaussian_curve.len(),
         iris.gaussian_curve.first().map_or(0.0, |(sigma, _)| *sigma),
         iris.gaussian_curve.last().map_or(0.0, |(sigma, _)| *sigma),

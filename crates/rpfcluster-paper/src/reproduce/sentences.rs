@@ -334,3 +334,19 @@ pub(super) fn behind(results: &Results) -> Option<String> {
         )
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_commas_and_no_negative_zero() {
+        assert_eq!([7, 999, 2090, 31_350].map(thousands), ["7", "999", "2,090", "31,350"]);
+        assert_eq!([-0.0004, 0.0, -0.0006].map(|v| decimal(v, 3)), ["0.000", "0.000", "-0.001"]);
+        let mut score = Statistic::default();
+        score.add(90.0);
+        assert_eq!(spread(&score, 1), "90.0");
+        score.add(92.0);
+        assert_eq!(spread(&score, 1), "91.0 ± 1.4");
+    }
+}

@@ -210,7 +210,7 @@ without Iris), at most by {most:.1}; between {} and {} trees by {:.1}. Up to {SM
             mean(&papers),
             plural(papers.len(), "set"),
             TREES[0],
-            TREES[TREES.len() - 1],
+            thousands(TREES[TREES.len() - 1]),
             mean(&wide),
             mean(&spreads)
         ),
@@ -320,7 +320,7 @@ versicolor to virginica: {:.2} and {:.2} times. The contrast of the Gaussian ker
                 "Best by species over {} forests and {} bandwidths: {}; {}. No partition that keeps setosa apart has \
 both: 96.67 goes with 95.75.",
                 iris.seeds,
-                iris.bandwidths,
+                thousands(iris.bandwidths),
                 iris.rpf.words(),
                 if accuracy && rand {
                     "each printed score lies in its range"
