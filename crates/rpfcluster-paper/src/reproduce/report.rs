@@ -28,8 +28,7 @@ pub(super) fn page(
     let mut out = format!(
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
 <title>rpfCluster: the paper's experiments</title><style>{STYLE}</style></head><body><main><h1>The paper's experiments, reproduced</h1>\
-<p class=\"origin\">{} run. {} Scores are means over {} ± standard deviation.</p><section class=\"summary\"><h2>Summary</h2>",
-        escape(&results.effort),
+<p class=\"origin\">{} Scores are means over {} ± standard deviation.</p><section class=\"summary\"><h2>Summary</h2>",
         escape(&sentences::origin(results)),
         escape(&sentences::seeds(results)),
     );
@@ -38,8 +37,8 @@ pub(super) fn page(
         let _ = write!(out, "<p>{}</p>", escape(&paragraph));
     }
     out.push_str(
-        "</section><p><b>Algorithm 3, ncut, best by labels</b> is the paper's protocol: the best setting of a grid, chosen by the known classes, \
-which the rivals do not use. <b>kway</b> labels are not the paper's. <b>Algorithm 3, chosen without labels</b> selects a setting of the same grid \
+        "</section><p><b>Algorithm 3, ncut, best by labels</b> is the paper's protocol as far as the paper gives it: the best setting of a grid, chosen by the \
+known classes, which the rivals do not use. <b>kway</b> labels are not the paper's. <b>Algorithm 3, chosen without labels</b> selects a setting of the same grid \
 without classes; <b>rpfCluster, default</b> (<code>auto</code>) is the default of this program, which is not Algorithm 3. <b>NJW</b> is spectral \
 clustering with the Gaussian kernel, <b>CF</b> Cluster Forests; <b>majority</b> is the share of the largest class in percent, the accuracy of a single \
 cluster.</p>",

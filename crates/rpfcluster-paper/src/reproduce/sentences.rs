@@ -69,7 +69,8 @@ pub(super) fn plural(count: usize, what: &str) -> String {
 pub(super) fn origin(results: &Results) -> String {
     let origins: Vec<String> = results.origins.iter().map(words).collect();
     format!(
-        "Version {}; {}.",
+        "{} run of version {}; {}.",
+        if results.effort == "quick" { "Quick" } else { "Full" },
         results.version,
         if origins.is_empty() { "origin not stored".into() } else { origins.join("; ") }
     )
@@ -181,8 +182,10 @@ set and seed, so their scores are optimistic. The paper does not say how it chos
     }
     if let Some(iris) = iris {
         out.push(format!(
-            "The example of Iris, best setting by species: accuracy / Rand index of the rpf-kernel {} over {}; the paper has {:.2} / {:.2}.",
-            iris.rpf.words(),
+            "On Iris (section 5.1), at the best setting by species, the rpf-kernel has a median accuracy of {:.2} and a median Rand index of {:.2} over \
+{}; the paper has {:.2} and {:.2}.",
+            iris.rpf.rho_c[1],
+            iris.rpf.rho_r[1],
             plural(iris.seeds, "forest"),
             PAPER_IRIS[0].0,
             PAPER_IRIS[0].1
