@@ -286,7 +286,7 @@ deviation of accuracy is at most {sd:.2} ({title})."
         let above =
             if landmarks.is_empty() { String::new() } else { format!(" Landmarks: {}.", on(&landmarks)) };
         out.push(format!(
-            "CF averages {} clustering instances. Its bandwidth is chosen without classes: the partition with the highest mean agreement with the \
+            "CF averages {} clustering instances and cuts by k-way labels. Its bandwidth is chosen without classes: the partition with the highest mean agreement with the \
 others.{above} Its standard deviation of accuracy is at most {sd:.2} ({title}).",
             each(&grouped(&|set| Some(set.used.cf_instances)))
         ));
