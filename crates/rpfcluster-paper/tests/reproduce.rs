@@ -138,7 +138,7 @@ fn all_files_are_written_and_a_second_run_reuses_every_unit() {
     let again: serde_json::Value = serde_json::from_slice(&std::fs::read(&unit).unwrap()).unwrap();
     assert!(again["seconds"].as_f64().unwrap() < 1e5, "{again}");
     let page = std::fs::read_to_string(out.path().join("paper-results.md")).unwrap();
-    assert!(page.contains("18 on Iris, Soybean"), "{page}");
+    assert!(page.contains("18 on Iris and Soybean"), "{page}");
 }
 
 #[test]

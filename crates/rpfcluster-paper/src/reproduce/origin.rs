@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::sentences::plural;
+
 /// Digest of the sources of the library, the data sets and the experiments, by the build script.
 pub(super) const SOURCES: &str = env!("RPF_SOURCES");
 
@@ -100,7 +102,7 @@ pub(super) fn count(shares: &mut Vec<Share>, origin: &Origin, seconds: f64) {
     }
 }
 
-/// `commit abc, 2026-11-18, AMD EPYC, 2 cores`.
+/// `commit abc, 2026-11-18, AMD EPYC, 2 cores, 685 units in 38 minutes`.
 pub(super) fn words(share: &Share) -> String {
     let commit = match share.commit.as_str() {
         "" => format!("sources {}", share.sources),
@@ -108,7 +110,9 @@ pub(super) fn words(share: &Share) -> String {
     };
     let [first, last] = &share.dates;
     let dates = if first == last { first.clone() } else { format!("{first} to {last}") };
-    format!("{commit}, {dates}, {}", share.machine)
+    let minutes = (share.seconds / 60.0).ceil();
+    let (units, minutes) = (plural(share.units, "unit"), plural(minutes as usize, "minute"));
+    format!("{commit}, {dates}, {}, {units} in {minutes}", share.machine)
 }
 
 #[cfg(test)]

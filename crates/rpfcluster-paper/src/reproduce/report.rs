@@ -9,7 +9,7 @@ use rpfcluster_report::escaped as escape;
 use super::illustrations::{Illustrations, PAPER_IRIS};
 use super::results::{Results, SKEWED};
 use super::sentences;
-use super::statements::{Outcome, Statement, statements};
+use super::statements::{Outcome, Statement, VERDICTS, statements};
 use super::tables::{PREPARATIONS, SCORES};
 
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:light-dark(#111,#e6e9ec);background:light-dark(#fff,#14171a)}:root{color-scheme:light dark}@media print{:root{color-scheme:light}figure,tr{break-inside:avoid}}\
@@ -28,19 +28,20 @@ pub(super) fn page(
     let mut out = format!(
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
 <title>rpfCluster: the paper's experiments</title><style>{STYLE}</style></head><body><main><h1>The paper's experiments, reproduced</h1>\
-<p class=\"origin\">{} run. {} Scores are means over {} ± standard deviation.</p><section class=\"summary\"><h2>Summary</h2>",
-        escape(&results.effort),
+<p class=\"origin\">{} Scores are means over {} ± standard deviation.</p><section class=\"summary\"><h2>Summary</h2>",
         escape(&sentences::origin(results)),
         escape(&sentences::seeds(results)),
     );
     let stated = statements(results, illustrations);
-    for paragraph in sentences::summary(results, &stated) {
+    for paragraph in sentences::summary(results, &stated, Some(&illustrations.iris)) {
         let _ = write!(out, "<p>{}</p>", escape(&paragraph));
     }
     out.push_str(
-        "</section><p><b>Algorithm 3, ncut, best by labels</b> is the paper's protocol: the best setting of a grid, chosen by the known classes, \
-which the rivals do not use. <b>kway</b> labels are not the paper's. <b>Algorithm 3, chosen without labels</b> selects a setting of the same grid \
-without classes; <b>auto</b> is the default of this program, which is not Algorithm 3.</p>",
+        "</section><p><b>Algorithm 3, ncut, best by labels</b> is the paper's protocol as far as the paper gives it: the best setting of a grid, chosen by the \
+known classes, which the rivals do not use. <b>kway</b> labels are not the paper's. <b>Algorithm 3, chosen without labels</b> selects a setting of the same grid \
+without classes; <b>rpfCluster, default</b> (<code>auto</code>) is the default of this program, which is not Algorithm 3. <b>NJW</b> is spectral \
+clustering with the Gaussian kernel, <b>CF</b> Cluster Forests; <b>majority</b> is the share of the largest class in percent, the accuracy of a single \
+cluster.</p>",
     );
     for (name, figure) in figures.iter().take(2) {
         let _ = write!(out, "<figure id=\"{name}\"><div class=\"wide\">{figure}</div></figure>");
@@ -105,10 +106,11 @@ fn marked(text: &str) -> String {
 
 /// The statements of the paper and their verdicts.
 fn statement_table(out: &mut String, stated: &[Statement]) {
-    out.push_str(
-        "<h2>Statements of the paper</h2><p>Every verdict is computed from the results. A count of 12 sets agrees with the same count of the 11 \
-public ones or with one less. rpfCluster is the paper's protocol here.</p><div class=\"wide\"><table class=\"text\"><tr><th>section<th>the paper \
+    let _ = write!(
+        out,
+        "<h2>Statements of the paper</h2><p>{}</p><div class=\"wide\"><table class=\"text\"><tr><th>section<th>the paper \
 states<th>verdict<th>found",
+        escape(VERDICTS)
     );
     for s in stated {
         let class = match s.outcome {
@@ -161,7 +163,7 @@ fn table(out: &mut String, results: &Results, preparation: &str, name: &str) {
             match set.cell(method, preparation).map(score) {
                 Some(s) => {
                     let class = if s.mean >= best - 1e-9 { " class=\"best\"" } else { "" };
-                    let _ = write!(out, "<td{class}>{:.digits$} ± {:.digits$}", s.mean, s.sd);
+                    let _ = write!(out, "<td{class}>{}", sentences::spread(s, digits));
                 }
                 None => out.push_str("<td>–"),
             }
@@ -185,7 +187,7 @@ fn seconds(out: &mut String, results: &Results) {
                 Some(cell) => {
                     let note =
                         cell.notes.first().map_or(String::new(), |n| format!(" title=\"{}\"", escape(n)));
-                    let _ = write!(out, "<td{note}>{:.2}", cell.seconds);
+                    let _ = write!(out, "<td{note}>{}", sentences::time(cell.seconds));
                 }
                 None => out.push_str("<td>–"),
             }

@@ -48,7 +48,7 @@ pub struct ClusterForests {
     pub instances: usize,
     /// Features an instance starts with.
     pub start_features: usize,
-    /// Sets of start features that compete by kappa. One is the usual mode of Cluster Forests.
+    /// Sets of start features that compete by kappa. One, the default, means no competition at the start.
     pub start_candidates: usize,
     /// Features added in one step.
     pub step_features: usize,

@@ -1,8 +1,7 @@
 //! One clustering instance of Cluster Forests: k-means on a feature subset grown at random (Yan, Chen and Jordan 2013).
 //!
 //! The quality measure is `kappa`, the within-cluster over the between-cluster sum of squares on the chosen features.
-//! Growth starts from a few random features: the best of `start_candidates` sets, which Cluster Forests calls feature
-//! competition; one set is its usual mode. In each step several random sets of further features compete; the one with
+//! Growth starts from a few random features: the best of `start_candidates` sets, by default one. In each step several random sets of further features compete; the one with
 //! the smallest kappa is kept if it lowers kappa. Growth stops after `patience` steps without improvement, or when no
 //! feature is left. A grown instance assigns any row to its nearest center.
 
