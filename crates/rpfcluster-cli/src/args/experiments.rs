@@ -104,13 +104,13 @@ pub struct SweepArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Writes results.json, one CSV per table, one SVG per figure, report.html and
-paper-results.md, which compares every number with the paper. An interrupted run
+paper-results.md, which compares the results with the paper. An interrupted run
 is resumed by the same command. Data sets whose file is missing or altered are
 reported and skipped; the exit status is then 1.
 
 The expected time on this machine, and which data sets take it, is printed
-before the first run. An earlier edition took 47 minutes on two cores for the
-paper's protocol.
+before the first run. On two cores of a server the paper's protocol takes 20 to
+40 minutes, and --quick 5 to 10.
 
 Examples:
   rpf reproduce --data data --quick                a coarse search
