@@ -11,6 +11,7 @@ import numpy as np
 # Parts of the names of types, of pandas, Polars and PyArrow. Levels of categories are part of the name of their type.
 _CATEGORIES = ("category", "categorical", "enum", "dictionary")
 _DATES = ("date", "time", "duration", "period")
+_LISTS = ("list", "large_list", "fixed_size_list", "array")
 _NUMBERS = ("int", "float", "double", "bool", "decimal", "null")
 
 
@@ -72,23 +73,32 @@ def _is_categorical(column: Column) -> bool:
     """Return whether the type is that of categories or text; columns of objects are text where some value is."""
     if str(column.dtype).lower().startswith(_CATEGORIES):
         return True
-    return not _is_number(column.dtype) and _is_text(column.values())
+    return not _is_number(column.dtype) and _content(column.values()) == "text"
 
 
-def refuse_dates(X: Any) -> None:
-    """Raise an error where a column holds dates; NumPy would take them for counts of nanoseconds."""
-    if any(_is_date(dtype) for _, dtype, _ in _columns(X)):
-        raise ValueError(sentence(not_numbers(X)))
+def refuse_dates(X: Any, categorical: Any = None) -> None:
+    """Raise an error where a column holds dates; NumPy would take them for counts of nanoseconds.
+
+    Text in the columns that ``categorical`` names is not part of the error.
+    """
+    columns = _columns(X)
+    if any(_is_date(dtype) for _, dtype, _ in columns):
+        names = [name for name, _, _ in columns]
+        used = {names[at] for at in categorical_columns(X, categorical, names)}
+        found = [(name, content) for name, content in not_numbers(X) if content == "dates" or name not in used]
+        raise ValueError(sentence(found))
 
 
 def not_numbers(X: Any) -> list[tuple[str, str]]:
-    """Return the name and the content ("text" or "dates") of each column of a data frame that holds no numbers."""
+    """Return name and content ("text", "lists" or "dates") of each column of a data frame that holds no numbers."""
     found = []
     for name, dtype, values in _columns(X):
         if _is_date(dtype):
             found.append((name, "dates"))
-        elif not _is_number(dtype) and _is_text(values()):
-            found.append((name, "text"))
+        elif not _is_number(dtype) or _is_list(dtype):
+            content = _content(values())
+            if content is not None:
+                found.append((name, content))
     return found
 
 
@@ -96,7 +106,9 @@ def sentence(found: list[tuple[str, str]]) -> str:
     """Return the error message for these columns."""
     columns = ", ".join(f'"{name}" ({content})' for name, content in found)
     noun, verb, them = ("column", "holds", "it") if len(found) == 1 else ("columns", "hold", "them")
-    use = "" if any(content == "dates" for _, content in found) else ', or use categorical_features="auto"'
+    contents = {content for _, content in found}
+    use = ', or use categorical_features="auto"' if "text" in contents else ""
+    use += " for text" if use and len(contents) > 1 else ""
     return f"{noun} {columns} {verb} no numbers; leave {them} out, or encode {them} as numbers{use}"
 
 
@@ -108,6 +120,11 @@ def _is_date(dtype: Any) -> bool:
 def _is_number(dtype: Any) -> bool:
     name = str(dtype).lower()
     return not name.startswith(_CATEGORIES) and any(part in name for part in _NUMBERS)
+
+
+def _is_list(dtype: Any) -> bool:
+    """Return whether the type is a list of Polars or PyArrow, whose name holds that of the elements."""
+    return str(dtype).lower().startswith(_LISTS)
 
 
 def _columns(X: Any) -> list[tuple[str, Any, Callable[[], Iterable[Any]]]]:
@@ -130,13 +147,13 @@ def _arrow_values(table: Any, column: int) -> Iterable[Any]:
     return values
 
 
-def _is_text(values: Any) -> bool:
-    """Return whether some value is no number."""
+def _content(values: Any) -> str | None:
+    """Return "text" or "lists" where some value is no number."""
     for value in values:
         try:
             float(value)
         except (TypeError, ValueError):
             # pandas.NA is no number either, and missing.
             if value is not None and type(value).__name__ != "NAType":
-                return True
-    return False
+                return "lists" if isinstance(value, list | tuple | np.ndarray) or hasattr(value, "to_list") else "text"
+    return None

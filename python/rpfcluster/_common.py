@@ -25,9 +25,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_random_state, check_scalar
 from sklearn.utils.validation import validate_data
 
-from ._columns import not_numbers, refuse_dates, sentence
-from ._preparation import FLOATS, MISSING, prepared
-from ._tables import compact
+from ._columns import columns_of, not_numbers, refuse_dates, sentence
+from ._preparation import FLOATS, MISSING, gap, prepared
+from ._tables import compact, without_na
 
 if TYPE_CHECKING:
     from ._rpfcluster import Table
@@ -37,7 +37,8 @@ Array: TypeAlias = NDArray[Any]
 
 def check_data(estimator: BaseEstimator, X: Any, *, reset: bool, min_samples: int = 1) -> Any:
     """Validate X and return it as a C-contiguous array or a CSR matrix, float32 or float64."""
-    refuse_dates(X)
+    X = without_na(X)
+    refuse_dates(X, getattr(estimator, "categorical_features", None))
     missing = getattr(estimator, "missing", "error")
     if reset:
         estimator.__dict__.pop("_preparation", None)
@@ -47,21 +48,32 @@ def check_data(estimator: BaseEstimator, X: Any, *, reset: bool, min_samples: in
         return prepared(estimator, X, reset=reset, min_samples=min_samples)
     frame = X
     rules: dict[str, Any] = {"accept_sparse": "csr", "dtype": FLOATS, "order": "C", "ensure_min_samples": min_samples}
+    X, as_named = compact(X)
     try:
-        X, as_named = compact(X)
         if X is frame or not as_named:
             X = validate_data(estimator, X, reset=reset, **rules)
         else:
             validate_data(estimator, frame, reset=reset, skip_check_array=True)
             X = check_array(X, input_name="X", estimator=estimator, **rules)
     except (TypeError, ValueError) as error:
-        if found := not_numbers(frame):
+        found = not_numbers(frame) if X is frame else []
+        if found:
             raise ValueError(sentence(found)) from error
+        if "contains NaN" in str(error) and hasattr(estimator, "missing") and not is_sparse(X):
+            raise _first_gap(X, frame) from error
         raise
     if is_sparse(X) and not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
     return X
+
+
+def _first_gap(X: Any, frame: Any) -> ValueError:
+    """Return the error that names the first missing value of rows, those of this table."""
+    row, column = np.argwhere(np.isnan(check_array(X, dtype=FLOATS, ensure_all_finite=False)))[0]
+    columns = columns_of(frame)
+    is_named = hasattr(frame, "columns") and len(columns) == np.shape(X)[1]
+    return gap(f'"{columns[column].name}"' if is_named else str(column), int(row))
 
 
 def column_names(estimator: Any, prefix: str = "") -> list[str]:

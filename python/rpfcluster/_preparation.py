@@ -21,6 +21,7 @@ from sklearn.utils.validation import validate_data
 
 from . import _rpfcluster
 from ._columns import categorical_columns, column_names_of, columns_of, not_numbers, sentence
+from ._tables import compact
 
 # The limits of the command.
 MAX_LEVELS = 1000
@@ -185,19 +186,24 @@ class Preparation:
         try:
             numbers = np.asarray(check_array(part, dtype=FLOATS, order="C", ensure_all_finite="allow-nan"))
         except (TypeError, ValueError) as error:
-            if found := not_numbers(part):
+            found = not_numbers(part)
+            if lists := [name for name, content in found if content == "lists"]:
+                raise ValueError(
+                    f'column "{lists[0]}" holds lists; with categorical_features, give each of their numbers a column'
+                ) from error
+            if found:
                 raise ValueError(sentence(found)) from error
             raise
         if self.missing == "error" and (gaps := np.argwhere(np.isnan(numbers))).size:
             row, column = gaps[0]
-            raise _gap(titles[chosen[column]], int(row))
+            raise gap(titles[chosen[column]], int(row))
         return numbers
 
     def _table(self, numbers: NDArray[Any], levels: dict[int, list[str | None]], titles: list[str]) -> NDArray[Any]:
         if self.missing == "error":
             for place, of_rows in levels.items():
                 if None in of_rows:
-                    raise _gap(titles[place], of_rows.index(None))
+                    raise gap(titles[place], of_rows.index(None))
         if self.fill:
             numbers = np.where(np.isnan(numbers), np.asarray(self.fill, dtype=numbers.dtype), numbers)
         if self.center is not None and self.scale is not None:
@@ -216,10 +222,11 @@ class Preparation:
         return np.ascontiguousarray(np.concatenate(parts, axis=1)) if levels else np.ascontiguousarray(numbers)
 
 
-def _gap(title: str, row: int) -> ValueError:
+def gap(title: str, row: int) -> ValueError:
+    """Return the error of a missing value."""
     return ValueError(
         f"column {title} has a missing value (NaN) in row {row}; "
-        'set missing="native" to route such samples by their other columns'
+        'set missing="native" to route such samples by their other columns, or missing="mean"'
     )
 
 
@@ -264,6 +271,10 @@ def prepared(estimator: Any, X: Any, *, reset: bool, min_samples: int) -> NDArra
         X = np.asarray(X) if isinstance(X, np.ndarray) else np.asarray(X, dtype=object)
         if X.ndim != 2:
             raise ValueError(f"Expected 2D array, got {X.ndim}D array instead. Reshape your data.")
+    if estimator.categorical_features is None if reset else not estimator._preparation.categories:
+        rows, as_named = compact(X)
+        # Lists of numbers, one column for each element.
+        X = X if as_named else rows
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     if len(X) < min_samples:
         raise ValueError(f"Found array with {len(X)} sample(s) while a minimum of {min_samples} is required.")

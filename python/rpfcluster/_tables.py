@@ -1,9 +1,10 @@
-"""Rows of narrow arrays and of Polars and PyArrow tables with one copy at most.
+"""Rows of narrow arrays and of Polars and PyArrow tables with one copy at most, and columns of lists.
 
 scikit-learn converts whatever is not float32 or float64 to float64, and copies a table column by column and then
 again into C order. Here half precision and integers of one byte become float32, which holds them exactly, and the
 columns of a table are written into one array. A table whose only column holds lists of float32 or float64 in one
-chunk is not copied at all.
+chunk is not copied at all. A pandas data frame with columns of lists is expanded in the same way; others are left to
+scikit-learn.
 """
 
 from __future__ import annotations
@@ -28,10 +29,23 @@ def compact(X: Any) -> tuple[Any, bool]:
     """
     if isinstance(X, np.ndarray) or bool(sparse.issparse(X)):
         return (X.astype(np.float32) if X.dtype in _NARROW else X), True
-    blocks = _arrow_blocks(X) or _polars_blocks(X)
+    blocks = _arrow_blocks(X) or _polars_blocks(X) or _pandas_blocks(X)
     if not blocks:
         return X, True
     return _joined(blocks), all(block.ndim == 1 for block in blocks)
+
+
+def without_na(X: Any) -> Any:
+    """Return X with NaN for pandas.NA in its columns of objects, which NumPy cannot convert."""
+    pd = sys.modules.get("pandas")
+    if pd is None or not isinstance(X, pd.DataFrame):
+        return X
+    for at, dtype in enumerate(X.dtypes):
+        column = X.iloc[:, at]
+        if dtype.kind == "O" and any(value is pd.NA for value in column):
+            X = X.copy(deep=False)
+            X.isetitem(at, column.where(column.notna(), np.nan))
+    return X
 
 
 def _joined(blocks: list[Array]) -> Array:
@@ -118,3 +132,44 @@ def _polars_blocks(X: Any) -> list[Array]:
                 return []
         blocks.append(column.to_numpy())
     return blocks
+
+
+def _pandas_blocks(X: Any) -> list[Array]:
+    """Return the columns of a pandas data frame with columns of lists; nothing for other objects and frames."""
+    pd = sys.modules.get("pandas")
+    if pd is None or not isinstance(X, pd.DataFrame) or X.empty:
+        return []
+    blocks, lists_found = [], False
+    for at, name in enumerate(X.columns):
+        column = X.iloc[:, at]
+        if column.dtype == object:
+            block = _object_lists(str(name), column.to_numpy())
+            if block is None:
+                return []
+            lists_found = True
+        elif pd.api.types.is_numeric_dtype(column.dtype) and column.dtype.kind in "iufb":
+            is_extension = not isinstance(column.dtype, np.dtype)
+            block = column.to_numpy(dtype=np.float64, na_value=np.nan) if is_extension else column.to_numpy()
+        else:
+            return []
+        blocks.append(block)
+    return blocks if lists_found else []
+
+
+def _object_lists(name: str, values: Array) -> Array | None:
+    """Return lists of numbers as rows, NaN where there is none; None for a column of other values."""
+    at = [row for row, value in enumerate(values) if isinstance(value, list | tuple | np.ndarray)]
+    if not at or any(values[row] is not None for row in set(range(len(values))).difference(at)):
+        return None
+    arrays = [np.asarray(values[row]) for row in at]
+    if any(array.ndim != 1 or array.dtype.kind not in "iuf" for array in arrays):
+        return None
+    lengths = np.array([len(array) for array in arrays])
+    if (lengths != lengths[0]).any():
+        raise _uneven(name, lengths)
+    flat: Array = np.stack(arrays)
+    if len(at) == len(values):
+        return flat
+    rows = np.full((len(values), flat.shape[1]), np.nan, dtype=np.result_type(flat.dtype, np.float32))
+    rows[at] = flat
+    return rows

@@ -118,7 +118,7 @@ def test_a_forest_goes_to_files_and_other_processes(client, tmp_path):
     assert forest.n_samples_ == 1500
     assert forest.n_features_in_ == 2
     assert clone(forest).get_params() == {"max_rows": 400, "sparse_output": False, **PARAMS}
-    with pytest.raises(ValueError, match="partition 1: Input X contains NaN"):
+    with pytest.raises(ValueError, match="partition 1: column 0 has a missing value"):
         forest.apply(chunked(np.where(X[-1] == X, np.nan, X), CHUNKS[2])).compute()
 
 
@@ -273,7 +273,7 @@ def test_a_gap_in_the_last_partition_is_one_error_and_leaves_nothing(client):
     assert labels.shape == (1500,)
     # Predictions are lazy, and so are their errors.
     lazy = estimator().fit(chunked(X, CHUNKS[2])).predict(chunked(table, CHUNKS[2]))
-    with pytest.raises(ValueError, match="partition 1: Input X contains NaN"):
+    with pytest.raises(ValueError, match="partition 1: column 1 has a missing value"):
         lazy.compute()
 
 

@@ -145,6 +145,23 @@ def test_columns_of_other_libraries_are_named(library, convert) -> None:
         RPFCluster(2).fit(module(kinds))
 
 
+def test_columns_that_are_used_as_categories_are_not_part_of_the_error() -> None:
+    for categorical in (["city"], "auto"):
+        with pytest.raises(ValueError, match=f"^{re.escape(DAY)}"):
+            RPFCluster(2, categorical_features=categorical).fit(_frame())
+
+
+@pytest.mark.parametrize("missing", [np.nan, None, pd.NA])
+def test_missing_values_are_named_with_a_remedy(missing) -> None:
+    frame = pd.DataFrame({"a": [1.0, 2, 3], "b": pd.Series([1.0, 2, 3], dtype=object)})
+    frame.loc[1, "b"] = missing
+    said = 'column "b" has a missing value (NaN) in row 1; set missing="native"'
+    with pytest.raises(ValueError, match=re.escape(said)):
+        RPFCluster(2).fit(frame)
+    with pytest.raises(ValueError, match=re.escape("column 1 has a missing value (NaN) in row 0")):
+        RPFCluster(2).fit(np.eye(3, 2)).predict([[1.0, np.nan]])
+
+
 def test_numbers_in_a_column_of_objects_are_numbers() -> None:
     RPFCluster(2).fit(pd.DataFrame({"a": np.arange(9).astype(object), "b": np.arange(9.0)}))
 

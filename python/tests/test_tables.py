@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -38,6 +39,8 @@ def lists():
         "arrow chunks": pa.table({"e": pa.chunked_array([X[:40].tolist(), X[40:].tolist()])}),
         "polars array": pl.DataFrame({"e": X}, schema={"e": pl.Array(pl.Float64, 4)}),
         "polars list": pl.DataFrame({"e": X.tolist()}),
+        "pandas lists": pd.DataFrame({"e": X.tolist()}),
+        "pandas arrays": pd.DataFrame({"e": list(X)}),
     }
 
 
@@ -74,8 +77,30 @@ def test_missing_lists_and_numbers_are_nan():
     np.testing.assert_array_equal(compact(frame)[0], [[1, 1], [nan, nan]])
 
 
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_lists_take_gaps_but_no_categories(library):
+    rows = X.tolist()
+    table = library({"e": [None, *rows[1:]]})
+    expected = RPFCluster(3, missing="native", random_state=0).fit(np.vstack([np.full((1, 4), np.nan), X[1:]]))
+    model = RPFCluster(3, missing="native", random_state=0).fit(table)
+    assert (model.labels_ == expected.labels_).all()
+    assert (model.predict(table) == expected.labels_).all()
+    with pytest.raises(ValueError, match='column "e" holds lists; with categorical_features, give each'):
+        RPFCluster(3, categorical_features=["c"]).fit(library({"e": rows, "c": ["x", "y"] * 75}))
+
+
+def test_pandas_lists_beside_numbers_are_joined():
+    frame = pd.DataFrame({"x": X[:, 0], "e": X[:, 1:].tolist()})
+    assert (compact(frame)[0] == X).all()
+    text = pd.DataFrame({"e": [["a", "b"]] * 9})
+    assert compact(text)[0] is text
+    with pytest.raises(ValueError, match='column "e" \\(lists\\) holds no numbers; leave it out'):
+        RPForest().fit(text)
+
+
 def test_lists_of_different_lengths_are_refused_by_name():
-    for table in (pa.table({"e": [[1.0, 2.0], [3.0]]}), pl.DataFrame({"e": [[1.0, 2.0], [3.0]]})):
+    rows = {"e": [[1.0, 2.0], [3.0]]}
+    for table in (pa.table(rows), pl.DataFrame(rows), pd.DataFrame(rows)):
         with pytest.raises(
             ValueError, match='column "e" holds lists of different lengths: 2 numbers in row 0, but 1 in row 1'
         ):

@@ -56,6 +56,17 @@ impl Failure {
         }
     }
 
+    /// The same with this command in place of `rpf cluster -` at the end of the line that pipes a file in.
+    pub fn piped_into(self, command: &str) -> Self {
+        match self {
+            Failure::Data(sentence) => match sentence.strip_suffix("| rpf cluster -") {
+                Some(line) => Failure::Data(format!("{line}| {command}")),
+                None => Failure::Data(sentence),
+            },
+            other => other,
+        }
+    }
+
     /// The same as an error of a writer, whose sentence is that of the failure.
     pub fn into_io(self) -> std::io::Error {
         match self {

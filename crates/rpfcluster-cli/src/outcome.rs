@@ -139,7 +139,12 @@ impl Outcome {
         self.prepared.as_ref().map(|prepared| &prepared.table)
     }
 
-    /// Number of features, for a clustering of rows.
+    /// Number of columns of the input that are clustered on, for a clustering of rows.
+    pub fn input_columns(&self) -> Option<usize> {
+        self.prepared.as_ref().map(|prepared| prepared.preparation.columns.len())
+    }
+
+    /// Number of features, for a clustering of rows. Each level of a category is one.
     pub fn d(&self) -> Option<usize> {
         self.table().map(Table::d)
     }

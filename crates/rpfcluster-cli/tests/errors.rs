@@ -223,6 +223,8 @@ fn damaged_models_are_refused() {
         &["forest.rpf", "no clustering", "rpf cluster --model"],
     );
     dir.refuses(2, "predict m.rpf iris.csv --trees 9 -o p.csv", &["--trees"]);
+    dir.put("shop.db", b"SQLite format 3\0..CREATE TABLE customers(age)");
+    dir.refuses(1, "predict m.rpf shop.db -o p.csv", &["FROM customers\" | rpf predict m.rpf -"]);
     let whole = dir.bytes("m.rpf");
     let changed = |name: &str, change: &dyn Fn(&mut Vec<u8>)| {
         let mut bytes = whole.clone();

@@ -187,7 +187,9 @@ fn categories_are_clustered_predicted_and_described() {
     let refused = dir.rpf("cluster t.csv -k 3");
     assert_eq!(refused.code, Some(1));
     assert!(refused.err.contains("--categorical color,site"), "{}", refused.err);
-    dir.rpf("cluster t.csv -k 3 --categorical color,site -o l.csv --model m.rpf --report page.html").done();
+    let clustered =
+        dir.rpf("cluster t.csv -k 3 --categorical color,site -o l.csv --model m.rpf --report page.html");
+    assert!(clustered.done().err.contains("120 rows, 3 columns (6 with levels)"));
     let labels = text("l.csv");
     let third = |first: usize| {
         labels.lines().skip(1 + first).step_by(3).map(|l| l.split(',').nth(1).unwrap().to_string())

@@ -1,7 +1,7 @@
 //! Tables that cannot be used as they are: the message suggests only what works.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail loudly, like the tests")]
 
-use rpfcluster_data::{Frame, Prepare, ReadOptions, read_frame_bytes};
+use rpfcluster_data::{Format, Frame, Prepare, ReadOptions, read_frame_bytes};
 
 fn read(bytes: impl Into<Vec<u8>>) -> Result<Frame, String> {
     read_frame_bytes(bytes.into(), "t", &ReadOptions::default()).map_err(|e| e.to_string())
@@ -29,6 +29,7 @@ fn files_of_spreadsheets_and_databases_are_refused_with_a_remedy() {
     let duck = [&[0u8; 8][..], b"DUCK\xe7\x03\0\0"].concat();
     for (bytes, words) in [
         (archive("[Content_Types].xml"), "is a spreadsheet, which is not read; save the sheet as CSV"),
+        (archive("docProps/app.xml"), "is a spreadsheet, which is not read; save the sheet as CSV"),
         (archive("mimetypeapplication/vnd.oasis.opendocument.spreadsheet"), "is a spreadsheet"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0".to_vec(), "is a spreadsheet"),
         (b"SQLite format 3\0\x10\0".to_vec(), "SELECT * FROM NAME"),
@@ -39,10 +40,15 @@ fn files_of_spreadsheets_and_databases_are_refused_with_a_remedy() {
         ),
         (b"SQLite format 3\0..CREATE TABLE \"my table\"(x)".to_vec(), "SELECT * FROM NAME"),
         (duck, "COPY (FROM NAME) TO"),
+        (archive("table.csv"), "is a zip archive, which is not read; unpack it, or pipe"),
         (archive("data.npy"), "holds a matrix"),
     ] {
         let error = read(bytes.clone()).unwrap_err();
         assert!(error.contains(words), "{bytes:?}: {error}");
     }
+    // A spreadsheet under the name of a text file.
+    let text = ReadOptions { format: Some(Format::Text), ..Default::default() };
+    let error = read_frame_bytes(archive("[Content_Types].xml"), "t.csv", &text).unwrap_err().to_string();
+    assert!(error.contains("is a spreadsheet"), "{error}");
     assert_eq!(read("a,b,c,d\nDUCK,1,2,3\n").unwrap().n(), 1);
 }

@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::args::{DataArgs, PredictArgs};
 use crate::exit::{Failure, Result};
+use crate::files::command_line::quoted;
 use crate::files::labels::{FirstRows, LabelledRows, LabelsPlan, LabelsWriter, is_shown};
 use crate::files::model;
 use crate::load::Input;
@@ -24,6 +25,11 @@ const BATCH: usize = 1 << 16;
 
 /// Loads the model, labels the rows and writes the labels.
 pub fn run(args: &PredictArgs) -> Result {
+    let model = quoted(&args.model.to_string_lossy());
+    label(args).map_err(|failure| failure.piped_into(&format!("rpf predict {model} -")))
+}
+
+fn label(args: &PredictArgs) -> Result {
     let session = Session::new(&args.run);
     let format = resolve::labels_format(args.output.as_deref())?;
     output_paths::check(

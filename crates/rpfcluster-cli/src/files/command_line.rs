@@ -11,7 +11,7 @@ pub fn command_line(words: impl Iterator<Item = String>, seed: u64) -> String {
 }
 
 /// In single quotes unless every character is safe in a shell.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let safe = |c: char| c.is_alphanumeric() || "-_./=,:+@%".contains(c);
     if !word.is_empty() && word.chars().all(safe) {
         return word.to_string();

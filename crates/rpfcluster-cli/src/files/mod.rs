@@ -1,6 +1,6 @@
 //! Files that commands write and read: labels, kernels, model files and the report page.
 
-mod command_line;
+pub mod command_line;
 pub mod kernel;
 pub mod labels;
 pub mod model;

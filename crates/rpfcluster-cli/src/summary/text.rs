@@ -24,10 +24,13 @@ const CONFIDENCE_BELOW: usize = 100_000;
 pub fn text(session: &Session, outcome: &Outcome) -> Result<String> {
     let clustering = &outcome.clustering;
     let (n, sizes) = (clustering.n(), clustering.sizes());
-    let of = match outcome.d() {
-        Some(1) => format!("{n} rows, 1 column"),
-        Some(d) => format!("{n} rows, {d} columns"),
-        None => format!("{n} points"),
+    let of = match (outcome.input_columns(), outcome.d()) {
+        (Some(columns), Some(d)) => {
+            let noun = if columns == 1 { "column" } else { "columns" };
+            let levels = if columns == d { String::new() } else { format!(" ({d} with levels)") };
+            format!("{n} rows, {columns} {noun}{levels}")
+        }
+        _ => format!("{n} points"),
     };
     let clusters = if sizes.len() == 1 { "cluster" } else { "clusters" };
     let seconds = session.clock.total();

@@ -84,7 +84,7 @@ pub fn read_batches_bytes(
 fn batches(input: Input, options: &ReadOptions, rows: usize) -> Result<Batches> {
     let source = input.source().to_string();
     let budget = Budget::new(&source, options.memory);
-    if let (None, Some(problem)) = (options.format, foreign::remedy(input.head(), &source)) {
+    if let Some(problem) = foreign::remedy(input.head(), options.format, &source) {
         return Err(format(&source, problem));
     }
     let found = options.format.unwrap_or_else(|| Format::from_bytes(input.head()));

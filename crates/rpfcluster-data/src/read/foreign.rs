@@ -1,19 +1,27 @@
-//! Files of spreadsheets and databases: recognised by their first bytes and refused with the line that pipes them in.
+//! Files of spreadsheets and databases, and zip archives: recognised by their first bytes and refused with the line that
+//! pipes them in.
 //! Readers of these formats would bring many packages (docs/how-to/tables-elsewhere.md).
 
 use memchr::memmem;
 
+use super::Format;
+
 /// Bytes of an SQLite file that are searched for the name of a table: the largest page, which holds the schema.
 const SCHEMA: usize = 1 << 16;
 
-/// What to do about such a file; `None` for any other. `source` is its name.
-pub(super) fn remedy(bytes: &[u8], source: &str) -> Option<String> {
+/// What to do about such a file; `None` for any other, and where it is said to have a format other than text. `source` is
+/// its name.
+pub(super) fn remedy(bytes: &[u8], said: Option<Format>, source: &str) -> Option<String> {
+    if !matches!(said, None | Some(Format::Text)) {
+        return None;
+    }
     let holds = |name: &[u8]| memmem::find(bytes, name).is_some();
     let is_archive = bytes.starts_with(b"PK\x03\x04");
     let file = quoted(source);
-    // Office Open XML and OpenDocument are archives with a list of their parts; the older .xls is a compound file.
+    // Office Open XML and OpenDocument are archives with a list of their parts, or, of a long file whose list is at the end,
+    // with properties at the start; the older .xls is a compound file.
     let sheet = match bytes {
-        _ if is_archive && holds(b"[Content_Types].xml") => Some("openpyxl"),
+        _ if is_archive && (holds(b"[Content_Types].xml") || holds(b"docProps/")) => Some("openpyxl"),
         _ if is_archive && holds(b"opendocument") => Some("odfpy"),
         _ if bytes.starts_with(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1") => Some("xlrd"),
         _ => None,
@@ -23,6 +31,12 @@ pub(super) fn remedy(bytes: &[u8], source: &str) -> Option<String> {
             "is a spreadsheet, which is not read; save the sheet as CSV, or, with pandas and {package} installed: \
              python3 -c \"import pandas, sys; pandas.read_excel(sys.argv[1]).to_csv(sys.stdout, index=False)\" {file} \
              | rpf cluster -"
+        ));
+    }
+    // A .npz file is an archive of .npy files.
+    if is_archive && !holds(b".npy") {
+        return Some(format!(
+            "is a zip archive, which is not read; unpack it, or pipe the one table in it: unzip -p {file} | rpf cluster -"
         ));
     }
     if bytes.starts_with(b"SQLite format 3\0") {

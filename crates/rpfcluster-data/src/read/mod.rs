@@ -170,7 +170,7 @@ pub fn read_frame_bytes(bytes: Vec<u8>, source: &str, options: &ReadOptions) -> 
 }
 
 fn parse_frame(bytes: Vec<u8>, source: &str, options: &ReadOptions, budget: &Budget) -> Result<Frame> {
-    if let (None, Some(problem)) = (options.format, foreign::remedy(&bytes, source)) {
+    if let Some(problem) = foreign::remedy(&bytes, options.format, source) {
         return Err(format(source, problem));
     }
     match options.format.unwrap_or_else(|| Format::from_bytes(&bytes)) {
