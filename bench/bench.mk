@@ -58,7 +58,7 @@ leiden: $(BENCH_VENV)/built ## communities against leidenalg (ARGS=graphs), by c
 rivals: ## K-means and NJW beside R's kmeans and kernlab's specc (needs r-base-core, r-cran-kernlab; twenty minutes)
 	$(PYTHON) bench/r_rivals.py $(ARGS)
 
-reproduction: binary ## the experiments of the paper, page and results kept (an hour; ARGS=--quick: ten minutes)
+reproduction: binary ## the experiments of the paper, page and results kept (half an hour; ARGS=--quick: ten minutes)
 	$(PYTHON) bench/reproduction.py $(ARGS)
 
 rates: ## speed of the inner loops against the limits of the machine
