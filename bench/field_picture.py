@@ -67,6 +67,8 @@ def draw(of_sets: dict[str, dict[str, Line]], path: Path) -> None:
 
 
 def _panel(axes: Any, found: dict[str, Line]) -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
     for _, methods, marker, color in FAMILIES:
         for method, of in found.items():
             plain = method.removeprefix("PCA + ")
@@ -88,6 +90,11 @@ def _panel(axes: Any, found: dict[str, Line]) -> None:
             if of.get("seeds", 1) > 1:
                 axes.plot([of["cpu_seconds"]] * 2, [of["least"], of["most"]], color=color, lw=1, alpha=0.5, zorder=2)
     axes.set(xscale="log", xlabel="processor seconds")
+    # Plain numbers; matplotlib's powers of ten with factors overlap on a short axis.
+    low, high = axes.get_xlim()
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 100.0 * low else (1.0,), numticks=12))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_ylim(bottom=0)
     axes.grid(alpha=0.25, which="both", lw=0.5)
     axes.spines[["top", "right"]].set_visible(False)
