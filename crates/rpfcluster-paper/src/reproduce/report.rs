@@ -15,7 +15,7 @@ use super::tables::{PREPARATIONS, SCORES};
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:light-dark(#111,#e6e9ec);background:light-dark(#fff,#14171a)}:root{color-scheme:light dark}@media print{:root{color-scheme:light}figure,tr{break-inside:avoid}}\
 table{border-collapse:collapse;margin:1rem 0;font-variant-numeric:tabular-nums}th,td{padding:.25rem .6rem;border-bottom:1px solid light-dark(#ddd,#384047);text-align:right}\
 th:first-child,td:first-child{text-align:left}caption{text-align:left;font-weight:bold;padding:.4rem 0}.best{font-weight:bold}.wide{overflow-x:auto}\
-.text td,.text th{text-align:left;vertical-align:top}.yes{color:light-dark(#00664d,#4fd1a5)}.partly{color:light-dark(#7a5200,#f0b94d)}.no{color:light-dark(#a32a00,#ff8f66)}\
+td{white-space:nowrap}.text td,.text th{text-align:left;vertical-align:top;white-space:normal}.yes{color:light-dark(#00664d,#4fd1a5)}.partly{color:light-dark(#7a5200,#f0b94d)}.no{color:light-dark(#a32a00,#ff8f66)}\
 .summary{border-left:.25rem solid #0072b2;padding:.1rem 1rem;margin:1rem 0}.summary h2{margin:.3rem 0}.origin{color:light-dark(#444,#a3adb7)}\
 svg{max-width:100%;height:auto}figure{margin:1rem 0}small{color:light-dark(#444,#a3adb7)}";
 
