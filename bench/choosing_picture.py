@@ -42,7 +42,8 @@ def draw(lines: list[dict[str, Any]], path: Path) -> None:
         axes.grid(axis="x", alpha=0.3)
     last = panels if len(families) == 1 else panels[-1]
     last.plot([], [], "o", color="#0072B2", label="rpf, default")
-    last.plot([], [], "|", color="black", ms=10, mew=1.5, ls="none", label="rpf, setting chosen (tune=True)")
+    if any(AUTO in of for of in found.values()):
+        last.plot([], [], "|", color="black", ms=10, mew=1.5, ls="none", label="rpf, setting chosen (tune=True)")
     for method, (marker, colour) in PEERS.items():
         last.plot([], [], marker, color=colour, mfc="none", ls="none", label=method)
     figure.legend(loc="outside lower center", ncols=3, fontsize=8)

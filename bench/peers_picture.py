@@ -22,9 +22,12 @@ def draw(lines: list[dict[str, Any]], path: Path) -> None:
     for axes, name, unit, label in ((left, "seconds", 1.0, "seconds"), (right, "above", 2**20, "MiB above the data")):
         for number, method in enumerate(methods):
             points = sorted((line["n"], line[name] / unit) for line in mixture if line["method"] == method)
-            style = "-" if method.startswith("rpf") else "--"
+            # A second turn through the colours has dots instead of dashes and other markers.
+            turn = number // len(COLOURS)
+            style = "-" if method.startswith("rpf") else ("--", ":")[turn % 2]
+            marker = ("osD^", "vPX*")[turn % 2][number % 4]
             colour = COLOURS[number % len(COLOURS)]
-            axes.plot(*zip(*points, strict=True), style, marker="osD^"[number % 4], color=colour, label=method, ms=4)
+            axes.plot(*zip(*points, strict=True), style, marker=marker, color=colour, label=method, ms=4)
         axes.set(xscale="log", yscale="log", xlabel="rows", ylabel=label)
         axes.grid(alpha=0.3)
     handles, labels = left.get_legend_handles_labels()
