@@ -14,21 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, clone
 from sklearn.metrics import adjusted_rand_score
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from . import _rpfcluster
-from ._cluster_params import ClusterParams
+from ._cluster_params import FOREST_PARAMS, ClusterParams
 from ._common import (
     Array,
     as_native,
     check_data,
     column_names,
     is_auto,
-    is_sparse,
     make_progress,
     resolve_threads,
     warn_caller,
 )
+from ._precomputed import fit_precomputed
 from ._report import ReportPage, make_report, write_report
 
 
@@ -52,7 +52,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, ClusterParams): 
         prediction strength (how well the clusters of one half of the samples predict those of the other half), and to
         use another where it is reproduced far better. With ``tune=False``, these parameters take fixed defaults.
     affinity : {"auto", "paper", "linear", "top-k", "precomputed"}, default="auto"
-        How to construct the affinity graph from the similarities S.
+        How to construct the affinity graph from the similarities S. Parameters of another affinity are refused.
 
         - "top-k": the ``n_neighbors`` most similar samples of each sample, with weights S ** ``power``.
         - "paper": exp((S - 1) / ``beta2``), with similarities below ``beta1`` set to zero first.
@@ -152,10 +152,6 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, ClusterParams): 
     --------
     RPFEmbedding : Spectral embedding on the same kernel.
     sweep : Grid search over ``beta1`` and ``beta2``.
-
-    Notes
-    -----
-    A parameter that does not apply to the selected affinity is refused with a ValueError.
 
     References
     ----------
@@ -280,7 +276,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, ClusterParams): 
         if self.affinity == "precomputed":
             if more["max_k"] is not None:
                 raise ValueError("n_clusters='auto' requires a forest, but affinity='precomputed' grows none")
-            return self._fit_precomputed(X, k, more)
+            return fit_precomputed(self, X, k, more)
         X = check_data(self, X, reset=True, min_samples=2)
         count, n_features = self.n_components, X.shape[1]
         if isinstance(count, int) and count > n_features:
@@ -321,11 +317,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, ClusterParams): 
         check_is_fitted(self)
         if "_cluster" not in vars(self):
             raise ValueError("recut requires a forest, but affinity='precomputed' grows none")
-        fixed_names = (
-            "n_estimators split direction n_candidates max_samples n_components metric duplicates "
-            "categorical_features missing random_state"
-        )
-        if fixed := sorted(set(fixed_names.split()) & set(params)):
+        if fixed := sorted(set(FOREST_PARAMS) & set(params)):
             raise ValueError(f"recut keeps the forest, so {fixed[0]} cannot change; fit a new model")
         other: RPFCluster = clone(self).set_params(**params)
         if other.affinity == "precomputed":
@@ -348,27 +340,6 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, ClusterParams): 
         self._dtype, self._vectors = dtype, None
         self.eigenvalues_ = cluster.eigenvalues
         self.verdict_: dict[str, Any] | None = None if cluster.verdict is None else json.loads(cluster.verdict)
-        return self
-
-    def _fit_precomputed(self, X: Any, k: int, more: dict[str, Any]) -> RPFCluster:
-        method = more["method"] or "kway"
-        leiden = {name: more[name] for name in ("quality", "resolution")}
-        if method != "leiden" and leiden != {"quality": "modularity", "resolution": None}:
-            name = "quality" if leiden["quality"] != "modularity" else "resolution"
-            raise ValueError(f"{name} applies only to method leiden, but the method is {method}")
-        if method == "leiden" and self.solver != "auto":
-            raise ValueError("solver applies only to method kway or ncut, but the method is leiden")
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", ensure_min_samples=2)
-        params = json.dumps({"k": k, "method": method, **leiden, **self._spectral(k)})
-        matrix = (X.indptr, X.indices, X.data) if is_sparse(X) else X
-        labels, vectors, values, used = _rpfcluster.spectral(
-            matrix, params, resolve_threads(self.n_jobs), make_progress(self.verbose)
-        )
-        self.__dict__.pop("_cluster", None)
-        self._used = {"affinity": "precomputed", **json.loads(used)}
-        self._affinity_matrix = X
-        self.labels_, self._vectors, self.eigenvalues_ = labels, vectors, values
-        self.verdict_ = None
         return self
 
     @property

@@ -13,6 +13,11 @@ from ._spectral import SpectralBase
 
 # Largest number of trees that n_estimators="auto" grows; the same as for `rpf cluster --trees auto`.
 _MAX_TREES = 1600
+# Parameters that a clustering on the same forest cannot change.
+FOREST_PARAMS = (
+    *("n_estimators", "split", "direction", "n_candidates", "max_samples", "n_components", "metric", "duplicates"),
+    *("categorical_features", "missing", "random_state"),
+)
 
 
 class ClusterParams(SpectralBase):
