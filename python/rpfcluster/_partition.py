@@ -1,6 +1,7 @@
 """What a worker does with one partition of a table: describe it, take rows of it, fit a sample, apply a model.
 
-Every function is pure, so an engine may repeat it elsewhere. Each compares its build with that of the caller.
+Every function is pure, so an engine may repeat it elsewhere. What fits or applies a model compares its build with that
+of the caller, and `describe` reports it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-//! A table in batches of rows: files of any length in constant memory.
+//! A table in batches of rows: most files of any length in constant memory, some in one batch.
 //!
 //! Text (also gzipped and from standard input), Arrow streams (likewise) and .npy arrays in C order are read as they come;
 //! Parquet and Arrow files where they lie on disk, not compressed as a whole. Everything else is one batch: JSON, arrays in
@@ -64,7 +64,7 @@ enum Kind {
 }
 
 /// Opens a table, or standard input when the path is `-`, to be read in batches of at most `rows` rows; wide tables have
-/// smaller ones. The memory limit of the options bounds a batch.
+/// smaller ones, and a table that cannot be split is one batch. The memory limit of the options bounds a batch.
 pub fn read_batches(path: impl AsRef<Path>, options: &ReadOptions, rows: usize) -> Result<Batches> {
     let path = path.as_ref();
     let format = options.format.or_else(|| Format::from_path(path));

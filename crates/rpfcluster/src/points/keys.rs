@@ -1,4 +1,4 @@
-//! Names of columns for random coefficients: what a column stands for, whatever its place in the table.
+//! Keys of columns for random coefficients: hashes of what a column stands for, a feature or a level of one.
 //!
 //! A categorical feature is one indicator column for each level. With keys, a node draws the coefficient of a level by
 //! the number of the feature and the name of the level, and that of a numeric feature by its number, so that levels
