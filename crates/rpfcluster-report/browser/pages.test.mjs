@@ -9,7 +9,9 @@ let context, iris;
 
 before(async () => {
   context = await browser();
-  iris = page("iris.html", "cluster", "iris.csv", "-k", "3", "--label", "species", "-o", "labels.csv");
+  // With a choice of the setting, which has a section of its own.
+  const asked = ["-k", "3", "--affinity", "auto", "--label", "species", "-o", "labels.csv"];
+  iris = page("iris.html", "cluster", "iris.csv", ...asked);
 });
 after(() => context.close());
 
