@@ -9,6 +9,7 @@ use common::{clique, graph, random_graph};
 use rpfcluster::Silent;
 use rpfcluster::affinity::{Components, SimilarityOperator, SparseAffinity, Submatrix, Weights};
 use rpfcluster::random::{Purpose, Stream};
+use rpfcluster::spectral::{self, SpectralParams};
 
 fn full(a: &dyn SimilarityOperator) -> Vec<f64> {
     let n = a.n();
@@ -124,6 +125,24 @@ fn invalid_precomputed_matrices_are_refused_naming_the_entry() {
     says(&[0, 2, 2], &[0, 0], &[1.0, 1.0], "row 1 out of order at column 1");
     says(&[0, 5, 2], &[0, 1], &[1.0, 1.0], "row 1");
     says(&[0, 1, 2], &[0, 1], &[1.0], "1 given, 2 needed");
+}
+
+#[test]
+fn precomputed_matrices_of_huge_entries_are_scaled() {
+    // Two pairs of points; the sum of the entries, and of an entry and its mirror, is infinite.
+    let (near, far) = (f64::MAX, f64::MAX / 1e6);
+    let huge = [0.0, near, far, 0.0, near, 0.0, 0.0, far, far, 0.0, 0.0, near, 0.0, far, near, 0.0];
+    let (indices, indptr) = (vec![1, 2, 0, 3, 0, 3, 1, 2], vec![0, 2, 4, 6, 8]);
+    let values = huge.into_iter().filter(|value| *value > 0.0).collect();
+    let params = SpectralParams { k: 2, ..SpectralParams::default() };
+    for affinity in [
+        SparseAffinity::precomputed_dense(&huge, 4, &Silent).unwrap(),
+        SparseAffinity::precomputed_sparse(indptr, indices, values, 4, &Silent).unwrap(),
+    ] {
+        let embedding = spectral::embed(&affinity, &params, &Default::default(), &Silent).unwrap();
+        assert!((embedding.eigenvalues[1] - (1.0 - 2e-6)).abs() < 1e-9, "{:?}", embedding.eigenvalues);
+        assert_eq!(spectral::label(&affinity, &embedding, &params, &Silent).unwrap(), [0, 0, 1, 1]);
+    }
 }
 
 #[test]

@@ -10,6 +10,16 @@ use crate::observe::{Observer, check};
 /// the f64 precision.
 const ASYMMETRY_TOLERANCE: f64 = 1e-8;
 
+/// A matrix with an entry above this is multiplied by [`SCALE`], since sums of its entries could overflow.
+const LARGE: f64 = 1e150;
+/// 2^-600: a power of two keeps every bit, and only ratios of similarities count.
+const SCALE: f64 = f64::from_bits((1023 - 600) << 52);
+
+/// What a matrix of these entries is multiplied by.
+fn scale_of(values: &[f64]) -> f64 {
+    if values.iter().any(|value| *value > LARGE) { SCALE } else { 1.0 }
+}
+
 fn refuse<T>(problem: String) -> Result<T> {
     Err(Error::Similarity { problem })
 }
@@ -59,6 +69,7 @@ impl SparseAffinity {
         }
         let mut indptr = vec![0];
         let (mut indices, mut values) = (Vec::new(), Vec::new());
+        let scale = scale_of(matrix);
         for (i, row) in matrix.chunks_exact(n).enumerate() {
             check(observer)?;
             for (j, value) in row.iter().enumerate() {
@@ -67,7 +78,7 @@ impl SparseAffinity {
                     check_pair(i, j, *value, mirror)?;
                 }
                 // The mean of both triangles is exactly symmetric.
-                let value = 0.5 * (value + mirror);
+                let value = 0.5 * (scale * value + scale * mirror);
                 if value > 0.0 {
                     indices.push(j as u32);
                     values.push(value);
@@ -104,6 +115,7 @@ impl SparseAffinity {
             columns.binary_search(&(j as u32)).map_or(0.0, |at| values[indptr[i] + at])
         };
         let mut symmetric = values.clone();
+        let scale = scale_of(&values);
         for i in 0..n {
             if i.is_multiple_of(CANCEL_CHECK_ROWS) {
                 check(observer)?;
@@ -115,7 +127,7 @@ impl SparseAffinity {
                 let mirror = entry(j, i);
                 check_value(j, i, mirror)?;
                 check_pair(i, j, values[e], mirror)?;
-                symmetric[e] = 0.5 * (values[e] + mirror);
+                symmetric[e] = 0.5 * (scale * values[e] + scale * mirror);
                 sum += symmetric[e];
             }
             if sum <= 0.0 {
