@@ -23,6 +23,7 @@ from ._common import (
     as_native,
     check_data,
     column_names,
+    float_type,
     is_auto,
     make_progress,
     resolve_threads,
@@ -283,7 +284,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, ClusterParams): 
             raise ValueError(f"n_components is {count}, but must be at most n_features={n_features}")
         self._fit_cluster(X, k, **more)
         self.__dict__.pop("_used", None)
-        return self._set_fitted(self._cluster, X.dtype)
+        return self._set_fitted(self._cluster, float_type(X))
 
     def recut(self, **params: Any) -> RPFCluster:
         """Cluster the training samples again with other parameters and the same forest.
@@ -489,7 +490,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, ClusterParams): 
         """
         cluster = self._require_forest()
         X = check_data(self, X, reset=False)
-        return cluster.transform(as_native(X, self), make_progress(self.verbose)).astype(X.dtype, copy=False)
+        return cluster.transform(as_native(X, self), make_progress(self.verbose)).astype(float_type(X), copy=False)
 
     def __sklearn_tags__(self) -> Any:
         """Declare pairwise input for affinity="precomputed"."""

@@ -1,8 +1,8 @@
 """Input validation, random seeds, thread counts and progress display, shared by all estimators.
 
 Input is validated by scikit-learn's ``validate_data``, so that error messages, feature names and data frames behave
-as in scikit-learn. Arrays that are already C-contiguous float32 or float64 are not copied; narrower arrays and the
-columns of tables are copied once (`_tables`).
+as in scikit-learn. Arrays that are already C-contiguous and of float64, float32, float16, int8 or uint8 are not copied;
+the columns of tables are copied once (`_tables`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from sklearn.utils.validation import validate_data
 
 from ._columns import columns_of, not_numbers, refuse_dates, sentence
 from ._preparation import FLOATS, MISSING, gap, prepared
-from ._tables import compact, without_na
+from ._tables import NARROW, compact, without_na
 
 if TYPE_CHECKING:
     from ._rpfcluster import Table
@@ -36,7 +36,7 @@ Array: TypeAlias = NDArray[Any]
 
 
 def check_data(estimator: BaseEstimator, X: Any, *, reset: bool, min_samples: int = 1) -> Any:
-    """Validate X and return it as a C-contiguous array or a CSR matrix, float32 or float64."""
+    """Validate X and return it as a C-contiguous array or a CSR matrix, float32, float64 or narrower."""
     X = without_na(X)
     refuse_dates(X, getattr(estimator, "categorical_features", None))
     missing = getattr(estimator, "missing", "error")
@@ -49,6 +49,8 @@ def check_data(estimator: BaseEstimator, X: Any, *, reset: bool, min_samples: in
     frame = X
     rules: dict[str, Any] = {"accept_sparse": "csr", "dtype": FLOATS, "order": "C", "ensure_min_samples": min_samples}
     X, as_named = compact(X)
+    if isinstance(X, np.ndarray) and X.dtype in NARROW:
+        rules["dtype"] = X.dtype
     try:
         if X is frame or not as_named:
             X = validate_data(estimator, X, reset=reset, **rules)
@@ -66,6 +68,11 @@ def check_data(estimator: BaseEstimator, X: Any, *, reset: bool, min_samples: in
         X = X.copy()
         X.sum_duplicates()
     return X
+
+
+def float_type(X: Any) -> np.dtype[Any]:
+    """Return the float type of what is computed from X: its own, or float32 where that is narrower."""
+    return np.result_type(X.dtype, np.float32)
 
 
 def _first_gap(X: Any, frame: Any) -> ValueError:

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ._common import Array, as_native, check_data, check_int, make_progress
+from ._common import Array, as_native, check_data, check_int, float_type, make_progress
 from ._spectral import SpectralBase
 
 
@@ -138,7 +138,7 @@ class RPFEmbedding(ClassNamePrefixFeaturesOutMixin, SpectralBase):  # type: igno
         # The eigenvectors have unit length; scaled to unit mean square, coordinates do not depend on n_samples.
         self._scale = np.sqrt(np.mean(coordinates**2, axis=0))
         self._scale[self._scale == 0] = 1.0
-        self.embedding_ = (coordinates / self._scale).astype(X.dtype, copy=False)
+        self.embedding_ = (coordinates / self._scale).astype(float_type(X), copy=False)
         self.eigenvalues_ = self._cluster.eigenvalues[1:]
         return self
 
@@ -167,7 +167,7 @@ class RPFEmbedding(ClassNamePrefixFeaturesOutMixin, SpectralBase):  # type: igno
         check_is_fitted(self)
         X = check_data(self, X, reset=False)
         vectors = self._cluster.transform(as_native(X), make_progress(self.verbose))
-        coordinates: Array = (self._coordinates(vectors) / self._scale).astype(X.dtype, copy=False)
+        coordinates: Array = (self._coordinates(vectors) / self._scale).astype(float_type(X), copy=False)
         return coordinates
 
     @property

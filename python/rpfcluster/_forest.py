@@ -16,6 +16,7 @@ from ._common import (
     as_native,
     check_data,
     check_int,
+    float_type,
     forest_params,
     make_progress,
     resolve_seed,
@@ -232,7 +233,7 @@ class RPForest(ForestBase):  # type: ignore[misc, unused-ignore]
         """
         check_is_fitted(self)
         X = check_data(self, X, reset=False)
-        features = self._features(X, X.dtype)
+        features = self._features(X, float_type(X))
         features.data /= np.sqrt(len(self._forest.offsets) - 1)
         return features if self.sparse_output else features.toarray()
 

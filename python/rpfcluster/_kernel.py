@@ -10,7 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from ._common import as_native, check_data
+from ._common import as_native, check_data, float_type
 from ._forest import ForestBase
 
 
@@ -157,4 +157,4 @@ class RPForestKernel(ClassNamePrefixFeaturesOutMixin, ForestBase):  # type: igno
             return self._forest.dense(least, as_native(X), *self._runtime(), against=against)
         starts, columns, values = self._forest.sparse(least, as_native(X), *self._runtime(), against=against)
         shape = (X.shape[0], self._forest.shape[0] if Y is None else Y.shape[0])
-        return sparse.csr_matrix((values.astype(X.dtype, copy=False), columns, starts), shape=shape)
+        return sparse.csr_matrix((values.astype(float_type(X), copy=False), columns, starts), shape=shape)

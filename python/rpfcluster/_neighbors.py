@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ._common import Array, as_native, check_choice, check_data, check_int
+from ._common import Array, as_native, check_choice, check_data, check_int, float_type
 from ._forest import ForestBase, co_leaf_neighbors
 
 if TYPE_CHECKING:
@@ -162,7 +162,9 @@ class RPFNeighbors(ClassNamePrefixFeaturesOutMixin, ForestBase):  # type: ignore
             return co_leaf_neighbors(self._forest, X, count, *self._runtime())
         count = check_int(count, "n_neighbors", 1)
         candidates = max(count, check_int(self.n_candidates_exact, "n_candidates_exact", 1))
-        rows = None if X is None else as_native(X.astype(self._fit_X.dtype, copy=False))
+        if X is not None and float_type(X) != float_type(self._fit_X):
+            X = X.astype(float_type(self._fit_X))
+        rows = None if X is None else as_native(X)
         counts: RerankCounts = {"k": count, "candidates": candidates}
         indices, distances = self._forest.nearest(counts, as_native(self._fit_X), rows, *self._runtime())
         if (indices < 0).any():
@@ -196,5 +198,5 @@ class RPFNeighbors(ClassNamePrefixFeaturesOutMixin, ForestBase):  # type: ignore
         if self.mode != "distance":
             values = 1.0 - distances if self.mode == "similarity" else np.ones_like(distances)
         starts = np.arange(0, indices.size + 1, count)
-        data = values.ravel().astype(X.dtype, copy=False)
+        data = values.ravel().astype(float_type(X), copy=False)
         return sparse.csr_matrix((data, indices.ravel(), starts), shape=(len(indices), self.n_samples_fit_))

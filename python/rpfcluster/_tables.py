@@ -1,10 +1,10 @@
 """Rows of narrow arrays and of Polars and PyArrow tables with one copy at most, and columns of lists.
 
 scikit-learn converts whatever is not float32 or float64 to float64, and copies a table column by column and then
-again into C order. Here half precision and integers of one byte become float32, which holds them exactly, and the
-columns of a table are written into one array. A table whose only column holds lists of float32 or float64 in one
-chunk is not copied at all. A pandas data frame with columns of lists is expanded in the same way; others are left to
-scikit-learn.
+again into C order. Here arrays of half precision and of integers of one byte are kept: the native module widens their
+rows as it reads them, with the results of float32. The columns of a table are written into one array. A table whose
+only column holds lists of numbers in one chunk is not copied at all. A pandas data frame with columns of lists is
+expanded in the same way; others are left to scikit-learn.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from scipy import sparse
 Array = NDArray[Any]
 
 # Held exactly by float32.
-_NARROW = (np.float16, np.int8, np.uint8)
+NARROW = (np.float16, np.int8, np.uint8)
 
 
 def compact(X: Any) -> tuple[Any, bool]:
@@ -27,8 +27,10 @@ def compact(X: Any) -> tuple[Any, bool]:
 
     What needs no conversion, or a conversion by scikit-learn, is returned as it is.
     """
-    if isinstance(X, np.ndarray) or bool(sparse.issparse(X)):
-        return (X.astype(np.float32) if X.dtype in _NARROW else X), True
+    if isinstance(X, np.ndarray):
+        return X, True
+    if bool(sparse.issparse(X)):
+        return (X.astype(np.float32) if X.dtype in NARROW else X), True
     blocks = _arrow_blocks(X) or _polars_blocks(X) or _pandas_blocks(X)
     if not blocks:
         return X, True
@@ -51,11 +53,11 @@ def without_na(X: Any) -> Any:
 def _joined(blocks: list[Array]) -> Array:
     """Return the blocks, each one column or several, side by side in C order."""
     single = all(
-        block.dtype in (np.float32, np.float16) or (block.ndim == 2 and block.dtype in _NARROW) for block in blocks
+        block.dtype in (np.float32, np.float16) or (block.ndim == 2 and block.dtype in NARROW) for block in blocks
     )
     dtype = np.float32 if single else np.float64
     if len(blocks) == 1 and blocks[0].ndim == 2:
-        return np.ascontiguousarray(blocks[0], dtype=dtype)
+        return np.ascontiguousarray(blocks[0], dtype=blocks[0].dtype if blocks[0].dtype in NARROW else dtype)
     widths = [1 if block.ndim == 1 else block.shape[1] for block in blocks]
     rows: Array = np.empty((len(blocks[0]), sum(widths)), dtype=dtype)
     at = 0

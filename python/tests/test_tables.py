@@ -10,7 +10,8 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from rpfcluster import RPFCluster, RPForest
+from rpfcluster import RPFCluster, RPFEmbedding, RPFNeighbors, RPForest, RPForestKernel
+from rpfcluster._common import check_data
 from rpfcluster._tables import compact
 from rpfcluster.datasets import load_iris
 
@@ -28,6 +29,39 @@ def test_narrow_arrays_are_those_of_single_precision(dtype):
     assert (MODEL.predict(rows) == expected).all()
     if dtype != np.float16:  # not a type of scipy's matrices
         assert (MODEL.fit_predict(sparse.csr_matrix(rows)) == expected).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.int8, np.uint8])
+def test_narrow_arrays_are_taken_by_every_estimator(dtype):
+    rows = (10 * X).astype(dtype)
+    wide = rows.astype(np.float32)
+    for estimator in (
+        RPForest(n_estimators=20, random_state=0),
+        RPForestKernel(n_estimators=20, random_state=0),
+        RPFEmbedding(affinity="linear", n_estimators=20, random_state=0),
+        RPFNeighbors(n_estimators=20, random_state=0),
+        RPFNeighbors(n_estimators=20, random_state=0, metric="euclidean"),
+    ):
+        expected = estimator.fit(wide).transform(wide)
+        found = estimator.fit(rows).transform(rows)
+        assert found.dtype == expected.dtype == np.float32
+        assert abs(found - expected).max() == 0
+        # A model of narrow rows takes wide ones, and the other way round.
+        assert abs(estimator.transform(wide) - expected).max() == 0
+        assert abs(estimator.fit(wide).transform(rows) - expected).max() == 0
+        assert estimator.fit(X).transform(rows).dtype == np.float32
+
+
+def test_narrow_arrays_are_not_copied():
+    for rows in (HALF, X.astype(np.int8)):
+        assert check_data(MODEL, rows, reset=True) is rows
+        assert check_data(MODEL, rows[:, ::2], reset=True).flags.c_contiguous
+    with pytest.raises(ValueError, match="NaN"):
+        MODEL.fit(np.where(HALF > 7, np.float16("nan"), HALF))
+    infinite = HALF.copy()
+    infinite[3, 2] = np.inf
+    with pytest.raises(ValueError, match="infinity"):
+        MODEL.fit(infinite)
 
 
 def lists():
@@ -62,7 +96,7 @@ def test_lists_beside_numbers_are_joined_in_the_narrowest_float():
     assert not named
     assert (rows == np.hstack([X[:, :1].astype(np.float32), HALF[:, 1:].astype(np.float32)])).all()
     bytes_ = pl.DataFrame({"e": [[1, 2], [3, 4]]}, schema={"e": pl.Array(pl.Int8, 2)})
-    assert compact(bytes_)[0].dtype == np.float32
+    assert compact(bytes_)[0].dtype == np.int8
     assert compact(bytes_)[0].tolist() == [[1, 2], [3, 4]]
 
 
@@ -144,3 +178,33 @@ def test_tables_are_copied_once(table):
     run = subprocess.run([sys.executable, "-c", PEAK.format(table=table)], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     assert int(run.stdout) < 110e6
+
+
+FIT = """
+import numpy as np, sys
+from rpfcluster import RPFCluster
+rng = np.random.default_rng(0)
+rows = np.concatenate([rng.integers(20 * k, 20 * k + 90, (1000, 3000), dtype=np.uint8) for k in range(4)])
+rows = rows.astype(np.{dtype})
+def fit(rows):
+    model = RPFCluster(n_clusters=4, n_estimators=50, random_state=0, n_jobs=1)
+    return model.fit_predict(rows)
+fit(rows[:100])  # imports
+def peak():
+    with open("/proc/self/status") as status:
+        return 1024 * next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+open("/proc/self/clear_refs", "w").write("5")
+before = peak()
+labels = fit(rows)
+assert len(set(labels[:1000])) == 1 and len(set(labels)) == 4
+print(peak() - before)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@pytest.mark.parametrize("dtype", ["float16", "uint8"])
+def test_a_fit_does_not_widen_narrow_embeddings(dtype):
+    # 48 MB in single precision.
+    run = subprocess.run([sys.executable, "-c", FIT.format(dtype=dtype)], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert int(run.stdout) < 45e6

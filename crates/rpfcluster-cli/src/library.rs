@@ -15,35 +15,38 @@ macro_rules! with_points {
     ($table:expr, |$points:ident| $body:expr) => {
         match (&$table.values, &$table.means) {
             (Values::F32(values), Some(Values::F32(means))) => {
-                let $points = &with_gaps($table, values, means)?;
+                let $points = &points($table, Points::with_gaps(values, $table.n, $table.d(), means))?;
                 $body
             }
             (Values::F64(values), Some(Values::F64(means))) => {
-                let $points = &with_gaps($table, values, means)?;
-                $body
-            }
-            (Values::F32(values), _) => {
-                let $points = &points($table, values)?;
+                let $points = &points($table, Points::with_gaps(values, $table.n, $table.d(), means))?;
                 $body
             }
             (Values::F64(values), _) => {
-                let $points = &points($table, values)?;
+                let $points = &points($table, Points::new(values, $table.n, $table.d()))?;
+                $body
+            }
+            (values, _) => {
+                let $points = &points($table, single($table, values))?;
                 $body
             }
         }
     };
 }
 
-fn points<'a, R: Real>(table: &'a Table, values: &'a [R]) -> Result<Points<'a, R>> {
-    Points::new(values, table.n, table.d())
-        .and_then(|points| points.with_keys(&table.keys))
-        .map_err(|e| of_table(table, e))
+/// The points with the keys of the columns.
+fn points<'a, R: Real>(table: &'a Table, points: rpfcluster::Result<Points<'a, R>>) -> Result<Points<'a, R>> {
+    points.and_then(|points| points.with_keys(&table.keys)).map_err(|e| of_table(table, e))
 }
 
-fn with_gaps<'a, R: Real>(table: &'a Table, values: &'a [R], means: &'a [R]) -> Result<Points<'a, R>> {
-    Points::with_gaps(values, table.n, table.d(), means)
-        .and_then(|points| points.with_keys(&table.keys))
-        .map_err(|e| of_table(table, e))
+/// Points of numbers of one, two or four bytes.
+fn single<'a>(table: &Table, values: &'a Values) -> rpfcluster::Result<Points<'a, f32>> {
+    match (values, values.compact()) {
+        (Values::F32(values), _) => Points::new(values, table.n, table.d()),
+        (_, Some(values)) => Points::compact(values, table.n, table.d()),
+        // Refused: double precision is not single.
+        (_, None) => Points::new(&[], table.n, table.d()),
+    }
 }
 
 /// An error about a table, which may be a batch: with the row of the file.

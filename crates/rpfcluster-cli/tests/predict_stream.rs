@@ -1,7 +1,7 @@
 //! `rpf predict` reads, labels and writes batch by batch: the labels of every format and batch size are those of the table in
 //! memory, an error in the last batch leaves no file, and the memory does not grow with the table.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap in a test is a failed test")]
+#![allow(clippy::panic, clippy::unwrap_used, reason = "a failed unwrap in a test is a failed test")]
 
 mod common;
 
@@ -53,6 +53,7 @@ fn predicted(fitted: &Fitted, table: &Table) -> (Vec<u32>, Vec<f64>) {
         Values::F64(values) => {
             fitted.predict_with_confidence(&Points::new(values, table.n, table.d()).unwrap())
         }
+        other => panic!("{other:?}"),
     }
     .unwrap()
 }
@@ -73,6 +74,7 @@ fn labels_do_not_depend_on_the_size_of_a_batch() {
             let fitted = match &table.values {
                 Values::F32(values) => params.fit(&Points::new(&values[..300], 100, 3).unwrap()),
                 Values::F64(values) => params.fit(&Points::new(&values[..300], 100, 3).unwrap()),
+                other => panic!("{other:?}"),
             }
             .unwrap();
             let expected = predicted(&fitted, &table);

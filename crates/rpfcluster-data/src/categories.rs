@@ -164,10 +164,7 @@ pub(crate) fn expanded(
             }
         }
     }
-    match numbers {
-        Values::F32(_) => Values::F32(all.into_iter().map(|x| x as f32).collect()),
-        Values::F64(_) => Values::F64(all),
-    }
+    numbers.in_same_precision(all)
 }
 
 /// Number of columns of the expanded table of `d` features.

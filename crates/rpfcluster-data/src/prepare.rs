@@ -327,6 +327,9 @@ fn take(
     let width = frame.width();
     let all = std::mem::replace(&mut frame.values, Values::F64(Vec::new()));
     let mut values = all.choose_columns(width, chosen);
+    if missing == Missing::Native {
+        values.widen();
+    }
     let mut holes = Vec::new();
     for i in 0..n * d {
         let x = values.get(i);

@@ -1,28 +1,58 @@
 //! A table ready for clustering: a row-major matrix of finite numbers, or with gaps where these are native, with an optional label for each row. [`Values`]
-//! holds the numbers in single or double precision, [`Labels`] the coded labels; [`ScaleHint`] names columns of very
+//! holds the numbers in the precision of the file, [`Labels`] the coded labels; [`ScaleHint`] names columns of very
 //! different scale.
 
-use rpfcluster::{ColumnKey, column_means};
+use rpfcluster::{ColumnKey, CompactValues, column_means, f16};
 
 use crate::error::{Result, format};
 use crate::read::Dialect;
 
-/// The numbers of a table, row by row, in single precision where the file has no more.
+/// The numbers of a table, row by row, in as few bytes as the file has for them.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
+    /// Half precision: an `f2` .npy file.
+    F16(Vec<f16>),
+    /// Integers of one byte: an `i1` .npy file.
+    I8(Vec<i8>),
+    /// Integers of one byte without sign: a `u1` .npy file.
+    U8(Vec<u8>),
     /// Single precision, as in an `f4` .npy file or a Parquet file of float columns.
     F32(Vec<f32>),
     /// Double precision: everything else.
     F64(Vec<f64>),
 }
 
+/// Evaluates `$body` with `$vec` bound to the vector.
+macro_rules! with_vec {
+    ($values:expr, $vec:ident => $body:expr) => {
+        match $values {
+            Values::F16($vec) => $body,
+            Values::I8($vec) => $body,
+            Values::U8($vec) => $body,
+            Values::F32($vec) => $body,
+            Values::F64($vec) => $body,
+        }
+    };
+}
+
+/// As `with_vec`; the new vector is wrapped in the variant of the old one.
+macro_rules! map_vec {
+    ($values:expr, $vec:ident => $body:expr) => {
+        match $values {
+            Values::F16($vec) => Values::F16($body),
+            Values::I8($vec) => Values::I8($body),
+            Values::U8($vec) => Values::U8($body),
+            Values::F32($vec) => Values::F32($body),
+            Values::F64($vec) => Values::F64($body),
+        }
+    };
+}
+pub(crate) use map_vec;
+
 impl Values {
     /// Number of values.
     pub fn len(&self) -> usize {
-        match self {
-            Values::F32(v) => v.len(),
-            Values::F64(v) => v.len(),
-        }
+        with_vec!(self, v => v.len())
     }
 
     /// True when there are none.
@@ -30,15 +60,24 @@ impl Values {
         self.len() == 0
     }
 
-    /// Number `i`, widened; NaN past the end.
-    pub fn get(&self, i: usize) -> f64 {
-        match self {
-            Values::F32(v) => v.get(i).map_or(f64::NAN, |&x| f64::from(x)),
-            Values::F64(v) => v.get(i).copied().unwrap_or(f64::NAN),
+    /// Bytes of one value.
+    pub(crate) fn width(&self) -> usize {
+        fn width<T>(_: &[T]) -> usize {
+            size_of::<T>()
         }
+        with_vec!(self, v => width(v))
     }
 
-    /// Replaces number `i`, rounded where the table is in single precision. Does nothing past the end.
+    /// Number `i`, widened; NaN past the end.
+    pub fn get(&self, i: usize) -> f64 {
+        fn wide<T: Copy + Into<f64>>(values: &[T], i: usize) -> f64 {
+            values.get(i).map_or(f64::NAN, |&x| x.into())
+        }
+        with_vec!(self, v => wide(v, i))
+    }
+
+    /// Replaces number `i`, rounded where the table is in single precision, to which numbers of one or two bytes are widened.
+    /// Does nothing past the end.
     pub(crate) fn set(&mut self, i: usize, x: f64) {
         match self {
             Values::F32(v) => {
@@ -51,48 +90,71 @@ impl Values {
                     *slot = x;
                 }
             }
+            _ => {
+                self.widen();
+                self.set(i, x);
+            }
         }
     }
 
-    /// All numbers in double precision; copied only when they are in single precision.
+    /// Turns numbers of one or two bytes into single precision, which holds them exactly.
+    pub(crate) fn widen(&mut self) {
+        fn single<T: Copy + Into<f32>>(values: &[T]) -> Values {
+            Values::F32(values.iter().map(|&x| x.into()).collect())
+        }
+        *self = match self {
+            Values::F16(v) => single(v),
+            Values::I8(v) => single(v),
+            Values::U8(v) => single(v),
+            Values::F32(_) | Values::F64(_) => return,
+        };
+    }
+
+    /// The numbers of one or two bytes, as the library reads them.
+    pub fn compact(&self) -> Option<CompactValues<'_>> {
+        match self {
+            Values::F16(v) => Some(CompactValues::F16(v)),
+            Values::I8(v) => Some(CompactValues::I8(v)),
+            Values::U8(v) => Some(CompactValues::U8(v)),
+            Values::F32(_) | Values::F64(_) => None,
+        }
+    }
+
+    /// All numbers in double precision; copied only when they are in another.
     pub fn to_f64(&self) -> std::borrow::Cow<'_, [f64]> {
         match self {
-            Values::F32(v) => v.iter().map(|&x| f64::from(x)).collect::<Vec<f64>>().into(),
             Values::F64(v) => v.as_slice().into(),
+            narrower => (0..narrower.len()).map(|i| narrower.get(i)).collect::<Vec<f64>>().into(),
         }
     }
 
-    /// The mean of each column of row-major values, gaps aside, in the precision of the values.
+    /// The mean of each column of row-major values, gaps aside, in the precision of the values. The means of numbers of
+    /// one or two bytes, which have no gaps in the library, are not asked for.
     pub(crate) fn means(&self, source: &str, d: usize) -> Result<Vec<f64>> {
         let means = match self {
-            Values::F32(v) => column_means(v, d).map(|means| means.into_iter().map(f64::from).collect()),
             Values::F64(v) => column_means(v, d),
+            Values::F32(v) => column_means(v, d).map(|means| means.into_iter().map(f64::from).collect()),
+            Values::F16(_) | Values::I8(_) | Values::U8(_) => Ok(Vec::new()),
         };
         means.map_err(|error| format(source, error.to_string()))
     }
 
-    /// Numbers in the precision of these values.
+    /// Numbers in the precision of these values, or in single precision where they are in less.
     pub(crate) fn in_same_precision(&self, numbers: Vec<f64>) -> Values {
         match self {
-            Values::F32(_) => Values::F32(numbers.into_iter().map(|x| x as f32).collect()),
             Values::F64(_) => Values::F64(numbers),
+            _ => Values::F32(numbers.into_iter().map(|x| x as f32).collect()),
         }
     }
 
     /// Keeps the given columns of every row of `width` numbers, in that order; in place when the order ascends.
     pub(crate) fn choose_columns(self, width: usize, columns: &[usize]) -> Values {
-        match self {
-            Values::F32(v) => Values::F32(choose_columns(v, width, columns)),
-            Values::F64(v) => Values::F64(choose_columns(v, width, columns)),
-        }
+        map_vec!(self, v => choose_columns(v, width, columns))
     }
 
     /// Keeps the rows whose flag is true.
     pub(crate) fn keep_rows(&mut self, width: usize, keep: &[bool]) {
-        match self {
-            Values::F32(v) => keep_rows(v, width, keep),
-            Values::F64(v) => keep_rows(v, width, keep),
-        }
+        with_vec!(self, v => keep_rows(v, width, keep));
     }
 }
 

@@ -1,7 +1,10 @@
 //! Rows of embeddings: lists of numbers as columns, half precision and bytes without widening; JSON.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail loudly, like the tests")]
 
-use rpfcluster_data::{Format, Frame, Prepare, ReadOptions, Table, Values, read_frame_bytes};
+use rpfcluster::f16;
+use rpfcluster_data::{
+    Format, Frame, Missing, Prepare, ReadOptions, Selection, Standardize, Table, Values, read_frame_bytes,
+};
 
 fn read(bytes: &[u8], format: Format) -> Result<Frame, String> {
     let options = ReadOptions { format: Some(format), ..Default::default() };
@@ -63,10 +66,11 @@ fn array(descr: &str, data: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn halves_and_bytes_become_single_precision() {
+fn halves_and_bytes_are_kept() {
     // 1, -2, the largest half and the smallest positive one.
     let halves = [0x3c00u16, 0xc000, 0x7bff, 0x0001];
-    let expected = Values::F32(vec![1.0, -2.0, 65504.0, 5.960_464_5e-8]);
+    let expected = Values::F16(halves.iter().map(|bits| f16::from_bits(*bits)).collect());
+    assert_eq!(*expected.to_f64(), [1.0, -2.0, 65504.0, 0.5f64.powi(24)]);
     let little: Vec<u8> = halves.iter().flat_map(|x| x.to_le_bytes()).collect();
     let big: Vec<u8> = halves.iter().flat_map(|x| x.to_be_bytes()).collect();
     for (descr, data) in [("<f2", little), (">f2", big)] {
@@ -74,9 +78,33 @@ fn halves_and_bytes_become_single_precision() {
         assert_eq!(prepared(frame, &[]).values, expected, "{descr}");
     }
     let signed = read(&array("|i1", &[0, 127, 128, 255]), Format::Npy).unwrap();
-    assert_eq!(prepared(signed, &[]).values, Values::F32(vec![0.0, 127.0, -128.0, -1.0]));
+    assert_eq!(prepared(signed, &[]).values, Values::I8(vec![0, 127, -128, -1]));
     let unsigned = read(&array("|u1", &[0, 127, 128, 255]), Format::Npy).unwrap();
-    assert_eq!(prepared(unsigned, &[]).values, Values::F32(vec![0.0, 127.0, 128.0, 255.0]));
+    assert_eq!(prepared(unsigned, &[]).values, Values::U8(vec![0, 127, 128, 255]));
+}
+
+#[test]
+fn prepared_halves_and_bytes_become_single_precision() {
+    let bytes = || read(&array("|u1", &[0, 10, 4, 10]), Format::Npy).unwrap();
+    let scaled = Prepare { standardize: Standardize::Columns(vec!["1".into()]), ..Default::default() };
+    let (table, preparation) = scaled.fit(bytes()).unwrap();
+    assert_eq!(table.values, Values::F32(vec![-1.0, 10.0, 1.0, 10.0]));
+    assert_eq!(preparation.apply(bytes(), &Selection::default()).unwrap().0.values, table.values);
+    // NaN, which a model can only take if its rows may have gaps.
+    let halves: Vec<u8> = [0x3c00u16, 0x7e00, 0x4000, 0x3c00].iter().flat_map(|x| x.to_le_bytes()).collect();
+    let halves = || read(&array("<f2", &halves), Format::Npy).unwrap();
+    let refused = Prepare::default().fit(halves()).unwrap_err().to_string();
+    assert!(refused.contains("missing"), "{refused}");
+    for (missing, expected) in [
+        (Missing::Mean, Values::F32(vec![1.0, 1.0, 2.0, 1.0])),
+        (Missing::Drop, Values::F16(vec![f16::from_f32(2.0), f16::ONE])),
+    ] {
+        let (table, _) = Prepare { missing, ..Default::default() }.fit(halves()).unwrap();
+        assert_eq!(table.values, expected);
+    }
+    let (table, _) = Prepare { missing: Missing::Native, ..Default::default() }.fit(halves()).unwrap();
+    assert_eq!(table.means, Some(Values::F32(vec![1.5, 1.0])));
+    assert!(matches!(table.values, Values::F32(values) if values[1].is_nan()));
 }
 
 #[test]

@@ -48,10 +48,9 @@ fn npy_round_trip_keeps_bits_and_shape() {
 
 #[test]
 fn npy_types_and_orders_give_the_same_values() {
-    // Single precision holds every byte.
-    for kind in ["|u1", "|i1"] {
-        let bytes = array(kind, "False", "(2, 2)", &[1, 2, 3, 4]);
-        assert_eq!(values(npy(&bytes).unwrap()), Values::F32(vec![1.0, 2.0, 3.0, 4.0]));
+    for (kind, order, data) in [("|u1", "False", [1, 2, 3, 4]), ("|u1", "True", [1, 3, 2, 4])] {
+        let bytes = array(kind, order, "(2, 2)", &data);
+        assert_eq!(values(npy(&bytes).unwrap()), Values::U8(vec![1, 2, 3, 4]));
     }
     let expected = Values::F64(vec![1.0, 2.0, 3.0, 4.0]);
     let shorts: Vec<u8> = [1i16, 2, 3, 4].iter().flat_map(|x| x.to_be_bytes()).collect();

@@ -74,6 +74,7 @@ fn data_set(
     let rows = match table.values {
         Values::F32(v) => v.into_pyarray(py).reshape(shape)?.into_any(),
         Values::F64(v) => v.into_pyarray(py).reshape(shape)?.into_any(),
+        narrow => narrow.to_f64().into_owned().into_pyarray(py).reshape(shape)?.into_any(),
     };
     let (codes, names) = table.labels.map(|l| (l.codes, l.names)).unwrap_or_default();
     Ok((rows, label_array(py, &codes), table.columns, names))

@@ -1,14 +1,15 @@
 //! Input tables from Python as the library's [`Points`], without copying values.
 //!
 //! Takes float32 and float64, dense C-contiguous arrays, such arrays with gaps (NaN) and column means, each with the keys
-//! of the columns of categories, or CSR matrices. A dense array is borrowed as it is. Of a CSR matrix the values are
+//! of the columns of categories, or CSR matrices; and dense arrays of float16, int8 and uint8, whose results are those of
+//! float32. A dense array is borrowed as it is. Of a CSR matrix the values are
 //! borrowed; row starts and column indices are copied, since scipy's index types are signed.
 
 use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use rpfcluster::{ColumnKey, Points, Real};
+use rpfcluster::{ColumnKey, CompactValues, Points, Real, f16};
 
 /// Evaluates `$body` with `$view` bound to the [`TableView`] of the table, for either float type.
 macro_rules! with_view {
@@ -30,7 +31,7 @@ pub(crate) use with_view;
 /// A table from Python: a two-dimensional array, the tuple (array, means or None, columns) of one with gaps or categories,
 /// where `columns` has the feature and the level of each column, or the tuple (indptr, indices, data, n_features).
 pub enum InputTable<'py> {
-    /// float32.
+    /// float32, or less.
     F32(TypedTable<'py, f32>),
     /// float64.
     F64(TypedTable<'py, f64>),
@@ -42,6 +43,8 @@ pub enum TypedTable<'py, R: Element> {
     Dense(PyReadonlyArray2<'py, R>, Vec<ColumnKey>),
     /// A C-contiguous array in which NaN is a gap, and the means of its columns.
     Gaps(PyReadonlyArray2<'py, R>, Vec<R>, Vec<ColumnKey>),
+    /// A C-contiguous array of numbers of one or two bytes.
+    Compact(CompactArray<'py>),
     /// A CSR matrix.
     Sparse {
         /// Offset of the first value of each row.
@@ -53,6 +56,16 @@ pub enum TypedTable<'py, R: Element> {
         /// Number of columns.
         d: usize,
     },
+}
+
+/// An array of numbers of one or two bytes.
+pub enum CompactArray<'py> {
+    /// float16.
+    F16(PyReadonlyArray2<'py, f16>),
+    /// int8.
+    I8(PyReadonlyArray2<'py, i8>),
+    /// uint8.
+    U8(PyReadonlyArray2<'py, u8>),
 }
 
 /// The slices of a [`TypedTable`]. Unlike the numpy handles, they can be sent to another thread.
@@ -80,6 +93,15 @@ pub enum TableView<'a, R> {
         /// What the columns stand for.
         keys: &'a [ColumnKey],
     },
+    /// See [`TypedTable::Compact`].
+    Compact {
+        /// Row-major values.
+        values: CompactValues<'a>,
+        /// Number of rows.
+        n: usize,
+        /// Number of columns.
+        d: usize,
+    },
     /// See [`TypedTable::Sparse`].
     Sparse {
         /// Offset of the first value of each row.
@@ -106,7 +128,18 @@ impl<'a, 'py> FromPyObject<'a, 'py> for InputTable<'py> {
         if let Ok(array) = object.extract::<PyReadonlyArray2<'py, f64>>() {
             return Ok(InputTable::F64(TypedTable::Dense(array, Vec::new())));
         }
-        Err(PyTypeError::new_err("the data must be a two-dimensional float32 or float64 array"))
+        let compact = if let Ok(array) = object.extract::<PyReadonlyArray2<'py, f16>>() {
+            CompactArray::F16(array)
+        } else if let Ok(array) = object.extract::<PyReadonlyArray2<'py, i8>>() {
+            CompactArray::I8(array)
+        } else if let Ok(array) = object.extract::<PyReadonlyArray2<'py, u8>>() {
+            CompactArray::U8(array)
+        } else {
+            return Err(PyTypeError::new_err(
+                "the data must be a two-dimensional array of float64, float32, float16, int8 or uint8",
+            ));
+        };
+        Ok(InputTable::F32(TypedTable::Compact(compact)))
     }
 }
 
@@ -178,10 +211,22 @@ impl<R: Element + Real> TypedTable<'_, R> {
             TypedTable::Gaps(array, means, keys) => {
                 TableView::Gaps { values: array.as_slice()?, n: array.shape()[0], means, keys }
             }
+            TypedTable::Compact(array) => array.view()?,
             TypedTable::Sparse { starts, columns, values, d } => {
                 TableView::Sparse { starts, columns, values: values.as_slice()?, d: *d }
             }
         })
+    }
+}
+
+impl CompactArray<'_> {
+    fn view<R>(&self) -> PyResult<TableView<'_, R>> {
+        let (values, shape) = match self {
+            CompactArray::F16(array) => (CompactValues::F16(array.as_slice()?), array.shape()),
+            CompactArray::I8(array) => (CompactValues::I8(array.as_slice()?), array.shape()),
+            CompactArray::U8(array) => (CompactValues::U8(array.as_slice()?), array.shape()),
+        };
+        Ok(TableView::Compact { values, n: shape[0], d: shape[1] })
     }
 }
 
@@ -193,6 +238,7 @@ impl<'a, R: Real> TableView<'a, R> {
             TableView::Gaps { values, n, means, keys } => {
                 Points::with_gaps(values, n, means.len(), means)?.with_keys(keys)
             }
+            TableView::Compact { values, n, d } => Points::compact(values, n, d),
             TableView::Sparse { starts, columns, values, d } => {
                 Points::sparse(starts, columns, values, starts.len().saturating_sub(1), d)
             }

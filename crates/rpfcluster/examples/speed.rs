@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let (n, d) = (table.n, table.d());
             match table.values {
                 Values::F32(values) => (values, n, d),
-                Values::F64(values) => (values.iter().map(|&v| v as f32).collect(), n, d),
+                other => (other.to_f64().iter().map(|&v| v as f32).collect(), n, d),
             }
         }
     };

@@ -126,6 +126,7 @@ pub mod leiden {
 
 pub use error::{Error, Result};
 pub use forest::{Direction, Forest, ForestParams, LeafIds, Split};
+pub use half::f16;
 pub use kernel::{FeatureMap, LeafMatrix, Neighbors, Reranked, SparseKernel, rerank};
 pub use observe::{Observed, Observer, Silent, Stage};
 pub use params::{AffinityKind, AffinityParams, Components, Duplicates, Metric, RpfCluster, Setting};
@@ -133,4 +134,4 @@ pub use pipeline::{
     Evidence, Fitted, Partition, PrincipalComponents, Seconds, Verdict, VerdictWord, check_distinct,
     partitions,
 };
-pub use points::{ColumnKey, Points, Precision, Real, column_means};
+pub use points::{ColumnKey, CompactValues, Points, Precision, Real, column_means};

@@ -124,6 +124,8 @@ impl<'a> Collector<'a> {
         match &mut self.values {
             Values::F32(v) => extend(v, cells, f32::NAN, self.budget),
             Values::F64(v) => extend(v, cells, f64::NAN, self.budget),
+            // Not made by `new`.
+            Values::F16(_) | Values::I8(_) | Values::U8(_) => Ok(()),
         }
     }
 

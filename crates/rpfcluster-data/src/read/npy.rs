@@ -1,18 +1,17 @@
 //! NumPy's .npy format, versions 1 to 3: a text header, then the elements. Reads floats of 2, 4 and 8 bytes, integers and
 //! booleans, of either byte order, in C or Fortran order. The length of the data is checked against the shape before
-//! anything is allocated. Single precision is kept; half precision and integers of one byte become single precision,
-//! which holds them exactly. Also decodes the index and text arrays of .npz files.
+//! anything is allocated. Floats and integers of one byte keep their width; other integers become double precision. Also decodes the index and text arrays of .npz files.
 //!
 //! Written by hand: npyz brings twelve more packages (a parser generator among them) and reads no faster.
 
-use half::f16;
+use rpfcluster::f16;
 
 use super::MAX_WIDTH;
 use super::input::Input;
 use crate::error::{DataError, Result, format};
 use crate::frame::Frame;
 use crate::memory::Budget;
-use crate::table::Values;
+use crate::table::{Values, map_vec};
 
 /// What the header says about the elements.
 #[derive(Debug, Clone, PartialEq)]
@@ -146,18 +145,18 @@ impl Array<'_> {
             .collect()
     }
 
-    /// The elements in file order, in single precision where that holds them exactly: embeddings are often halves or bytes.
+    /// The elements in file order: floats and integers of one byte in their own width, everything else in double
+    /// precision.
     pub fn values(&self, budget: &Budget) -> Result<Values> {
         let Header { kind, size, .. } = self.header;
-        let single = matches!((kind, size), (b'f', 2 | 4) | (b'i' | b'u', 1));
-        budget.spend_items(self.data.len() / size, if single { 4 } else { 8 })?;
-        if single {
-            return Ok(Values::F32(match (kind, size) {
-                (b'f', 2) => self.elements(|b| f16::from_le_bytes(b).to_f32()),
-                (b'i', _) => self.elements(|b| f32::from(i8::from_le_bytes(b))),
-                (b'u', _) => self.elements(|[b]| f32::from(b)),
-                _ => self.elements(f32::from_le_bytes),
-            }));
+        let is_kept = matches!((kind, size), (b'f', 2 | 4) | (b'i' | b'u', 1));
+        budget.spend_items(self.data.len() / size, if is_kept { size } else { 8 })?;
+        match (kind, size) {
+            (b'f', 2) => return Ok(Values::F16(self.elements(f16::from_le_bytes))),
+            (b'f', 4) => return Ok(Values::F32(self.elements(f32::from_le_bytes))),
+            (b'i', 1) => return Ok(Values::I8(self.elements(i8::from_le_bytes))),
+            (b'u', 1) => return Ok(Values::U8(self.data.to_vec())),
+            _ => {}
         }
         Ok(Values::F64(match (kind, size) {
             (b'f', 8) => self.elements(f64::from_le_bytes),
@@ -205,15 +204,8 @@ impl Array<'_> {
         if !self.header.fortran {
             return Ok((n, d, values));
         }
-        budget.spend_items(values.len(), if matches!(values, Values::F32(_)) { 4 } else { 8 })?;
-        Ok((
-            n,
-            d,
-            match values {
-                Values::F32(v) => Values::F32(transpose(&v, n, d)),
-                Values::F64(v) => Values::F64(transpose(&v, n, d)),
-            },
-        ))
+        budget.spend_items(values.len(), values.width())?;
+        Ok((n, d, map_vec!(values, v => transpose(&v, n, d))))
     }
 
     /// The array as a table.

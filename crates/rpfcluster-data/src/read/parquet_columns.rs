@@ -1,12 +1,12 @@
 //! The columns of a Parquet file: what their values mean, and cells and lists of numbers as they are stored.
 
-use half::f16;
 use parquet::basic::{ConvertedType, LogicalType, Type as PhysicalType};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor, TypePtr};
+use rpfcluster::f16;
 
 use super::columnar::{Collector, NESTED, Ragged};
 

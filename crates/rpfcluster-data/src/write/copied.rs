@@ -138,8 +138,8 @@ fn cells<'a>(frame: &'a Frame, column: usize, seen: &Seen) -> Result<Cells<'a>, 
         return Ok(Cells::Integers(numbers().map(|x| (!x.is_nan()).then_some(x as i64)).collect()));
     }
     Ok(match frame.values {
-        Values::F32(_) => Cells::Singles(numbers().map(|x| x as f32).collect()),
         Values::F64(_) => Cells::Doubles(numbers().collect()),
+        _ => Cells::Singles(numbers().map(|x| x as f32).collect()),
     })
 }
 

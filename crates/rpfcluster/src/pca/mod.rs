@@ -171,9 +171,9 @@ impl Pca {
         let mut scores = vec![R::default(); points.n() * count];
         scores.par_chunks_mut(CHUNK * count).enumerate().try_for_each(|(chunk, out)| {
             check(observer)?;
-            let mut sums = vec![0.0; padded];
+            let (mut sums, mut scratch) = (vec![0.0; padded], Vec::new());
             for (i, out) in out.chunks_exact_mut(count).enumerate() {
-                scores_of(points, chunk * CHUNK + i, &table, padded, &mut sums);
+                scores_of(points, chunk * CHUNK + i, &mut scratch, &table, padded, &mut sums);
                 for ((to, sum), offset) in out.iter_mut().zip(&sums).zip(&offset) {
                     *to = R::from_f64(sum - offset);
                 }
@@ -197,8 +197,15 @@ fn projection_table(axes: &[f64], mean: &[f64], count: usize) -> (usize, Vec<f64
 }
 
 /// The projection of one row on each column of the table, without centring; columns are added in their order.
-fn scores_of<R: Real>(points: &Points<R>, row: usize, table: &[f64], padded: usize, out: &mut [f64]) {
-    match points.dense_row(row) {
+fn scores_of<R: Real>(
+    points: &Points<R>,
+    row: usize,
+    scratch: &mut Vec<R>,
+    table: &[f64],
+    padded: usize,
+    out: &mut [f64],
+) {
+    match points.dense_row(row, scratch) {
         Some(values) => dense_scores(values, table, padded, out),
         None => {
             out.fill(0.0);

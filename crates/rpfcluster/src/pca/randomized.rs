@@ -73,12 +73,12 @@ fn products<R: Real>(
         .into_par_iter()
         .map(|s| {
             let (mut sum, mut scores) = (vec![0.0; d * width], vec![0.0; padded]);
-            let mut totals = vec![0.0; width];
+            let (mut totals, mut scratch) = (vec![0.0; width], Vec::new());
             for row in (s * stripe).min(n)..((s + 1) * stripe).min(n) {
                 if row.is_multiple_of(CHECK_ROWS) {
                     check(observer)?;
                 }
-                super::scores_of(points, row, &table, padded, &mut scores);
+                super::scores_of(points, row, &mut scratch, &table, padded, &mut scores);
                 let scores = &mut scores[..width];
                 scores.iter_mut().zip(&offset).for_each(|(s, o)| *s = (*s - o) * share);
                 points.each_value(row, |column, value| {

@@ -40,13 +40,13 @@ impl Extent {
         let group_of = |row: usize| distinct.map_or(row as u32, |rows| rows.group_of[row]);
         let groups = distinct.map_or(n, DistinctRows::len);
         let mut ends = vec![ColumnEnds::default(); d];
-        if points.dense_row(0).is_some() {
+        if points.is_dense() {
             // A column passes over the rows in their order, whatever the number of threads.
             ends.par_chunks_mut(COLUMNS).enumerate().for_each(|(chunk, ends)| {
+                let mut values = vec![0.0; ends.len()];
                 for row in 0..n {
-                    let Some(values) = points.dense_row(row) else { continue };
-                    for (end, value) in ends.iter_mut().zip(&values[chunk * COLUMNS..]) {
-                        let value = value.to_f64();
+                    points.copy_columns(row, chunk * COLUMNS, &mut values);
+                    for (end, &value) in ends.iter_mut().zip(&values) {
                         if value > end.high.second || -value > end.low.second {
                             end.low.add(-value, group_of(row));
                             end.high.add(value, group_of(row));

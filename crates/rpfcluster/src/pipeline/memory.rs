@@ -34,11 +34,14 @@ impl RpfCluster {
         self.memory_with(n, d, width, n as u64 * d as u64 * width as u64)
     }
 
-    /// [`RpfCluster::memory_needed`] of these rows: sparse rows take less, and rows that may have gaps more.
+    /// [`RpfCluster::memory_needed`] of these rows: sparse and compact rows take less, and rows that may have gaps more.
     pub fn memory_of<R: Real>(&self, points: &Points<R>) -> u64 {
         let width = size_of::<R>();
         let gaps = if points.means().is_empty() { 0 } else { self.gap_bytes(points.d(), width) };
-        self.memory_with(points.n(), points.d(), width, points.bytes()) + gaps
+        // A forest on the columns themselves grows on a widened copy of compact rows.
+        let is_widened = points.is_compact() && pca::most_components(self.components, points.d()).is_none();
+        let widened = if is_widened { points.n() as u64 * points.d() as u64 * width as u64 } else { 0 };
+        self.memory_with(points.n(), points.d(), width, points.bytes()) + gaps + widened
     }
 
     /// Bytes of the means and variances that trees keep for rows with gaps. Uniform cuts of uniform rows give

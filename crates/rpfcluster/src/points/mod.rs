@@ -1,4 +1,5 @@
-//! The input of the library: a validated view of n rows and d columns, all finite, dense or CSR, f32 or f64.
+//! The input of the library: a validated view of n rows and d columns, all finite, dense or CSR, f32 or f64; dense rows
+//! may be stored in one or two bytes a value (`compact`).
 //!
 //! Values are checked once, here, in O(stored values). The forest works in the precision of the data: f32 rows are
 //! projected in f32, f64 rows in f64.
@@ -6,9 +7,11 @@
 //! Dense rows may have gaps, written as NaN. Trees route such rows by node means (`forest::gaps`); everything else
 //! reads the mean of the column in place of a gap.
 
+mod compact;
 mod keys;
 mod real;
 
+pub use compact::CompactValues;
 pub use keys::ColumnKey;
 pub(crate) use keys::first_descent;
 pub use real::{AnyPoints, Precision, Real};
@@ -39,6 +42,8 @@ pub(crate) enum Storage<'a, R> {
     Dense(&'a [R]),
     /// Row-major; NaN is a gap. The mean of each column stands for its gaps wherever no tree is involved.
     Gaps { values: &'a [R], means: &'a [R] },
+    /// Row-major, one or two bytes per value.
+    Compact(CompactValues<'a>),
     /// Compressed sparse rows (CSR).
     Sparse { starts: &'a [usize], columns: &'a [u32], values: &'a [R] },
 }
@@ -181,6 +186,7 @@ impl<'a, R: Real> Points<'a, R> {
             Storage::Gaps { values, means } => {
                 Storage::Gaps { values: &values[rows.start * self.d..rows.end * self.d], means }
             }
+            Storage::Compact(values) => Storage::Compact(values.part(rows.start * self.d..rows.end * self.d)),
             Storage::Sparse { starts, columns, values } => {
                 Storage::Sparse { starts: &starts[rows.start..=rows.end], columns, values }
             }
@@ -202,6 +208,10 @@ impl<'a, R: Real> Points<'a, R> {
                 };
                 Ok(work(&Points { keys: self.keys, ..points }))
             }
+            Storage::Compact(values) => values.with_rows(rows, self.d, |values| {
+                let points = Points::compact(values, rows.len(), self.d)?;
+                Ok(work(&Points { keys: self.keys, ..points }))
+            }),
             Storage::Sparse { starts, columns, values } => {
                 let (mut firsts, mut places) = (vec![0], Vec::new());
                 for &row in rows {
@@ -219,13 +229,18 @@ impl<'a, R: Real> Points<'a, R> {
     /// Calls `work` with the rows converted to precision `W`. Sparse rows stay sparse. Rounding to f32 can overflow, so
     /// the values are checked again.
     pub(crate) fn in_width<W: Real, T>(&self, work: impl FnOnce(&Points<W>) -> T) -> Result<T> {
-        let (Storage::Dense(values) | Storage::Gaps { values, .. } | Storage::Sparse { values, .. }) =
-            self.storage;
+        let values = match self.storage {
+            Storage::Dense(values) | Storage::Gaps { values, .. } | Storage::Sparse { values, .. } => values,
+            Storage::Compact(values) => {
+                let points = Points::compact(values, self.n, self.d)?;
+                return Ok(work(&Points { keys: self.keys, ..points }));
+            }
+        };
         let convert = |values: &[R]| -> Vec<W> { values.iter().map(|v| W::from_f64(v.to_f64())).collect() };
         let values = convert(values);
         let converted;
         let points = match self.storage {
-            Storage::Dense(_) => Points::new(&values, self.n, self.d)?,
+            Storage::Dense(_) | Storage::Compact(_) => Points::new(&values, self.n, self.d)?,
             Storage::Gaps { means, .. } => {
                 converted = convert(means);
                 Points::with_gaps(&values, self.n, self.d, &converted)?
@@ -240,7 +255,7 @@ impl<'a, R: Real> Points<'a, R> {
     /// Calls `work` with the rows scaled to unit length. Sparse rows stay sparse; gaps become the means of their columns.
     pub(crate) fn with_unit_rows<T>(&self, work: impl FnOnce(&Points<R>) -> T) -> Result<T> {
         match self.storage {
-            Storage::Dense(_) | Storage::Gaps { .. } => {
+            Storage::Dense(_) | Storage::Gaps { .. } | Storage::Compact(_) => {
                 let mut values = Vec::with_capacity(self.n * self.d);
                 (0..self.n).for_each(|row| self.each_value(row, |_, value| values.push(value)));
                 values.chunks_exact_mut(self.d).for_each(scale_to_unit_length);
@@ -259,10 +274,21 @@ impl<'a, R: Real> Points<'a, R> {
         }
     }
 
+    /// Whether every row stores all of its values, without gaps.
+    pub(crate) fn is_dense(&self) -> bool {
+        matches!(self.storage, Storage::Dense(_) | Storage::Compact(_))
+    }
+
+    /// Whether the rows are stored in one or two bytes a value.
+    pub(crate) fn is_compact(&self) -> bool {
+        matches!(self.storage, Storage::Compact(_))
+    }
+
     /// Bytes of the rows.
     pub(crate) fn bytes(&self) -> u64 {
         let bytes = match self.storage {
             Storage::Dense(values) | Storage::Gaps { values, .. } => size_of_val(values),
+            Storage::Compact(values) => values.bytes(),
             Storage::Sparse { starts, columns, values } => {
                 size_of_val(starts) + size_of_val(columns) + size_of_val(values)
             }
@@ -272,9 +298,13 @@ impl<'a, R: Real> Points<'a, R> {
 
     /// The share of values that are not zero, stored or not. A gap is not zero.
     pub(crate) fn density(&self) -> f64 {
-        let (Storage::Dense(values) | Storage::Gaps { values, .. } | Storage::Sparse { values, .. }) =
-            self.storage;
-        values.iter().filter(|v| **v != R::default()).count() as f64 / (self.n as f64 * self.d as f64)
+        let nonzero = match self.storage {
+            Storage::Dense(values) | Storage::Gaps { values, .. } | Storage::Sparse { values, .. } => {
+                values.iter().filter(|v| **v != R::default()).count()
+            }
+            Storage::Compact(values) => values.count_nonzero(),
+        };
+        nonzero as f64 / (self.n as f64 * self.d as f64)
     }
 
     /// Calls `visit` with the column and the value of each stored entry of a row, in column order; a gap has the mean of
@@ -289,6 +319,7 @@ impl<'a, R: Real> Points<'a, R> {
                 let row = &values[row * self.d..][..self.d];
                 row.iter().enumerate().for_each(|(column, value)| visit(column, *value));
             }
+            Storage::Compact(values) => values.each_value(row * self.d, self.d, visit),
             Storage::Sparse { starts, columns, values } => {
                 let range = starts[row]..starts[row + 1];
                 let stored = columns[range.clone()].iter().zip(&values[range]);
@@ -297,10 +328,19 @@ impl<'a, R: Real> Points<'a, R> {
         }
     }
 
-    /// The values of a dense row; `None` for a sparse one and one that may have gaps.
-    pub(crate) fn dense_row(&self, row: usize) -> Option<&'a [R]> {
+    /// The values of a dense row, widened into `scratch` where it is compact; `None` for a sparse row and one that may have
+    /// gaps.
+    pub(crate) fn dense_row<'b>(&self, row: usize, scratch: &'b mut Vec<R>) -> Option<&'b [R]>
+    where
+        'a: 'b,
+    {
         match self.storage {
             Storage::Dense(values) => Some(&values[row * self.d..][..self.d]),
+            Storage::Compact(values) => {
+                scratch.resize(self.d, R::default());
+                values.widen(row * self.d, scratch);
+                Some(scratch)
+            }
             Storage::Gaps { .. } | Storage::Sparse { .. } => None,
         }
     }
@@ -318,6 +358,7 @@ impl<'a, R: Real> Points<'a, R> {
                 let values = &values[row * self.d + first..];
                 out.iter_mut().zip(values).for_each(|(to, from)| *to = from.to_f64());
             }
+            Storage::Compact(values) => values.widen(row * self.d + first, out),
             Storage::Sparse { starts, columns, values } => {
                 out.fill(0.0);
                 let range = starts[row]..starts[row + 1];
@@ -348,6 +389,14 @@ impl<'a, R: Real> Points<'a, R> {
             Storage::Dense(values) => {
                 let (a, b) = (&values[a * self.d..][..self.d], &values[b * self.d..][..self.d]);
                 a.iter().zip(b).enumerate().all(|(column, (x, y))| agree(column, x.to_f64(), y.to_f64()))
+            }
+            Storage::Compact(values) => {
+                let (mut x, mut y) = ([0.0], [0.0]);
+                (0..self.d).all(|column| {
+                    values.widen(a * self.d + column, &mut x);
+                    values.widen(b * self.d + column, &mut y);
+                    agree(column, x[0], y[0])
+                })
             }
             Storage::Sparse { starts, columns, values } => {
                 let (mut i, mut j) = (starts[a], starts[b]);
@@ -383,6 +432,7 @@ impl<'a, R: Real> Points<'a, R> {
             Storage::Gaps { .. } => {
                 self.each_value(row, |column, value| out[column] = W::from_f64(value.to_f64()))
             }
+            Storage::Compact(values) => values.widen(row * self.d, &mut out[..self.d]),
             Storage::Dense(values) => {
                 for (to, from) in out.iter_mut().zip(&values[row * self.d..(row + 1) * self.d]) {
                     *to = W::from_f64(from.to_f64());

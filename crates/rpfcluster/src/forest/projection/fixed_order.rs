@@ -5,6 +5,8 @@
 //! the compiler vectorises the same sums on each. Absent entries are exact zeros, so padded, sparse and dense rows give
 //! the same sum. O(stored values) per row; dense rows are prefetched.
 
+use std::borrow::Cow;
+
 use crate::forest::gaps::{CoinKey, GapRows, Moments};
 use crate::points::{Points, Real, Storage};
 use crate::simd::{dispatch, prefetch};
@@ -29,10 +31,11 @@ pub(crate) struct DirectionVector<R> {
 }
 
 /// The rows in the layout that projections read. Rows of fewer than 16 columns are copied and padded to 1, 2, 4, 8 or
-/// 16 values, so that no row crosses a cache line; wider and sparse rows and those with gaps are borrowed.
+/// 16 values, so that no row crosses a cache line; compact rows are widened; wider and sparse rows and those with gaps are
+/// borrowed.
 pub(crate) enum RowStorage<'a, R: Clone> {
     Padded { values: Vec<R>, stride: usize, first: usize },
-    Wide { values: &'a [R], d: usize },
+    Wide { values: Cow<'a, [R]>, d: usize },
     Sparse { starts: &'a [usize], columns: &'a [u32], values: &'a [R] },
     Gaps(GapRows<'a, R>),
 }
@@ -43,10 +46,17 @@ impl<'a, R: Real> RowStorage<'a, R> {
         match points.storage() {
             Storage::Sparse { starts, columns, values } => RowStorage::Sparse { starts, columns, values },
             Storage::Gaps { values, .. } => RowStorage::Gaps(GapRows::new(values, d)),
-            Storage::Dense(values) if d >= LANES => RowStorage::Wide { values, d },
-            Storage::Dense(values) => {
+            Storage::Dense(values) => Self::dense_rows(Cow::Borrowed(values), points.n(), d),
+            Storage::Compact(values) => Self::dense_rows(Cow::Owned(values.widened()), points.n(), d),
+        }
+    }
+
+    fn dense_rows(values: Cow<'a, [R]>, n: usize, d: usize) -> Self {
+        match d {
+            LANES.. => RowStorage::Wide { values, d },
+            _ => {
                 let stride = d.next_power_of_two();
-                let mut padded = vec![R::default(); points.n() * stride + LINE / size_of::<R>()];
+                let mut padded = vec![R::default(); n * stride + LINE / size_of::<R>()];
                 // Aligned to cache lines.
                 let first = padded.as_ptr().align_offset(LINE).min(LINE / size_of::<R>());
                 for (to, from) in padded[first..].chunks_exact_mut(stride).zip(values.chunks_exact(d)) {
