@@ -250,12 +250,11 @@ fn topics_of_short_and_long_texts_are_found_by_angle() {
     let sparse = Points::sparse(&starts, &columns, &values, n, d).unwrap();
     assert_eq!(params.fit(&sparse).unwrap().labels(), fitted.labels(), "sparse rows change no bit");
     assert_eq!(fitted.predict(&sparse).unwrap(), fitted.labels());
-    // The limit counts the stored values: the dense rows alone would take 6.4 MB.
-    let limited = RpfCluster { memory_limit: Some(20 << 20), ..params.clone() };
-    assert!(
-        limited.memory_needed(n, d, 8) - limited.memory_limit.unwrap() > 1 << 20,
-        "dense rows exceed the limit"
-    );
+    // The limit counts the stored values: the dense rows alone take 6.4 MB.
+    let (least, most) = (params.memory_of(&sparse), params.memory_of(&dense));
+    assert!(least + (4 << 20) < most, "{least} bytes of sparse and {most} of dense rows");
+    let limited = RpfCluster { memory_limit: Some(least), ..params.clone() };
+    assert!(matches!(limited.fit(&dense), Err(Error::Memory { .. })));
     assert_eq!(limited.fit(&sparse).unwrap().labels(), fitted.labels());
     let ari = |fitted: &Fitted| Scores::new(fitted.labels(), &truth).unwrap().ari;
     let euclidean = RpfCluster { metric: Metric::Euclidean, ..params }.fit(&dense).unwrap();
