@@ -107,6 +107,11 @@ pub(crate) fn excerpt(cell: &str) -> String {
     rpfcluster::printable::excerpt(cell, 40)
 }
 
+/// At most 160 characters of what another crate says of a file: it may quote the file.
+pub(crate) fn shortened(problem: &impl fmt::Display) -> String {
+    rpfcluster::printable::excerpt(&problem.to_string(), 160)
+}
+
 /// The message for a row of `got` cells among rows of `width` cells.
 pub(crate) fn ragged(got: usize, width: usize) -> String {
     format!("{got} {}, but the rows above have {width}", if got == 1 { "cell" } else { "cells" })

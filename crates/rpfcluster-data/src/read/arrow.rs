@@ -20,7 +20,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema};
 use super::arrow_limits;
 use super::arrow_limits::CheckedStream;
 use super::columnar::{Collector, Layout, Lists, Ragged, guarded, with_even_lists};
-use crate::error::{DataError, Result, format};
+use crate::error::{DataError, Result, format, shortened};
 use crate::frame::Frame;
 use crate::memory::Budget;
 
@@ -66,7 +66,8 @@ fn bad(source: &str) -> impl Fn(ArrowError) -> DataError + Clone + use<> {
             ArrowError::IoError(_, e) => e.get_ref().and_then(|inner| inner.downcast_ref::<DataError>()),
             _ => None,
         };
-        ours.cloned().unwrap_or_else(|| format(&source, format!("is not a valid Arrow file: {e}")))
+        ours.cloned()
+            .unwrap_or_else(|| format(&source, format!("is not a valid Arrow file: {}", shortened(&e))))
     }
 }
 

@@ -13,7 +13,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess
 
 use super::MAX_WIDTH;
 use super::columnar::{Collector, element_name};
-use crate::error::{DataError, Place, Result, excerpt, format};
+use crate::error::{DataError, Place, Result, excerpt, format, shortened};
 use crate::frame::Frame;
 use crate::memory::Budget;
 
@@ -152,7 +152,7 @@ fn scan(bytes: &[u8], source: &str, budget: &Budget, put: Put<'_>) -> Result<usi
             (Ok(()), _) => Ok(*rows.borrow()),
             (Err(_), Some(problem)) => Err(row_error(*rows.borrow(), *rows.borrow(), problem)),
             (Err(e), None) => {
-                Err(format(source, format!("is not an array of JSON objects: {}", shortened(&e.to_string()))))
+                Err(format(source, format!("is not an array of JSON objects: {}", shortened(&e))))
             }
         };
     }
@@ -166,17 +166,12 @@ fn scan(bytes: &[u8], source: &str, budget: &Budget, put: Put<'_>) -> Result<usi
                 // The line is that of the file, not of the text that is parsed.
                 let text = e.to_string();
                 let (what, _) = text.rsplit_once(" at line").unwrap_or((&text, ""));
-                format!("is not a JSON object ({}, character {})", shortened(what), e.column())
+                format!("is not a JSON object ({}, character {})", shortened(&what), e.column())
             });
             return Err(row_error((*rows.borrow()).max(1), at + 1, problem));
         }
     }
     Ok(*rows.borrow())
-}
-
-/// What is wrong by serde_json, which quotes a whole text where it expects something else.
-fn shortened(problem: &str) -> String {
-    rpfcluster::printable::excerpt(problem, 160)
 }
 
 /// Reads objects one after another.

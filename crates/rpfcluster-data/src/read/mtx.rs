@@ -4,7 +4,7 @@
 
 use super::number::{Cell, Decimal, cell};
 use super::similarity::Similarity;
-use crate::error::{DataError, Place, Result, format};
+use crate::error::{DataError, Place, Result, excerpt, format};
 use crate::memory::Budget;
 
 /// Reads a matrix of similarities.
@@ -22,17 +22,32 @@ pub(crate) fn read(bytes: &[u8], source: &str, budget: &Budget) -> Result<Simila
     let coordinate = match form {
         "coordinate" => true,
         "array" => false,
-        _ => return Err(format(source, format!("the form \"{form}\" is neither coordinate nor array"))),
+        _ => {
+            return Err(format(
+                source,
+                format!("the form \"{}\" is neither coordinate nor array", excerpt(form)),
+            ));
+        }
     };
     let pattern = match field {
         "real" | "integer" | "double" => false,
         "pattern" if coordinate => true,
-        _ => return Err(format(source, format!("entries of kind \"{field}\" are not similarities"))),
+        _ => {
+            return Err(format(
+                source,
+                format!("entries of kind \"{}\" are not similarities", excerpt(field)),
+            ));
+        }
     };
     let symmetric = match symmetry {
         "general" => false,
         "symmetric" => true,
-        _ => return Err(format(source, format!("symmetry \"{symmetry}\" is neither general nor symmetric"))),
+        _ => {
+            return Err(format(
+                source,
+                format!("symmetry \"{}\" is neither general nor symmetric", excerpt(symmetry)),
+            ));
+        }
     };
     let mut lines = lines.filter(|(_, l)| !l.trim_ascii().is_empty() && !l.starts_with(b"%"));
     let numbers = |at: usize, line: &[u8], count: usize| -> Result<Vec<f64>> {

@@ -8,7 +8,7 @@ use rpfcluster::f16;
 
 use super::MAX_WIDTH;
 use super::input::Input;
-use crate::error::{DataError, Result, format};
+use crate::error::{DataError, Result, excerpt, format};
 use crate::frame::Frame;
 use crate::memory::Budget;
 use crate::table::{Values, map_vec};
@@ -111,13 +111,13 @@ fn parse_header(header: &[u8], source: &str) -> Result<Header> {
     let shape = shape.ok_or_else(|| bad("the header has no shape"))?;
     let (order, kind, size) = match descr.as_bytes() {
         [order @ (b'<' | b'>' | b'|' | b'='), kind, size @ ..] => (*order, *kind, size),
-        _ => return Err(bad(&format!("elements of type {descr} are not numbers"))),
+        _ => return Err(bad(&format!("elements of type {} are not numbers", excerpt(descr)))),
     };
     let size: usize = std::str::from_utf8(size).ok().and_then(|s| s.parse().ok()).unwrap_or(0);
     // A unicode character takes four bytes.
     let size = if kind == b'U' { size.saturating_mul(4) } else { size };
     if size == 0 {
-        return Err(bad(&format!("elements of type {descr} are not numbers")));
+        return Err(bad(&format!("elements of type {} are not numbers", excerpt(descr))));
     }
     let count = shape.iter().try_fold(1usize, |product, s| product.checked_mul(*s));
     let needed = count.and_then(|c| c.checked_mul(size)).ok_or_else(|| bad("its shape is too large"))?;

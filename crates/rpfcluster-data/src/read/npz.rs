@@ -4,13 +4,13 @@ use std::io::Cursor;
 
 use super::npy;
 use super::similarity::Similarity;
-use crate::error::{Result, format};
+use crate::error::{Result, excerpt, format, shortened};
 use crate::memory::Budget;
 
 /// Reads a sparse matrix in CSR, CSC or COO form. A similarity is symmetric, so its CSC form is its CSR form.
 pub(crate) fn read(bytes: &[u8], source: &str, budget: &Budget) -> Result<Similarity> {
     let mut archive = zip::ZipArchive::new(Cursor::new(bytes))
-        .map_err(|e| format(source, format!("is not an .npz archive: {e}")))?;
+        .map_err(|e| format(source, format!("is not an .npz archive: {}", shortened(&e))))?;
     let mut entry = |name: &str| -> Result<Vec<u8>> {
         let inside = archive.by_name(&format!("{name}.npy")).map_err(|_| {
             format(
@@ -20,7 +20,7 @@ pub(crate) fn read(bytes: &[u8], source: &str, budget: &Budget) -> Result<Simila
         })?;
         // The length in the archive is a claim; the budget counts what comes out.
         let bytes = budget.read_to_end(inside, 0)?;
-        bytes.map_err(|e| format(source, format!("array \"{name}\" is damaged: {e}")))
+        bytes.map_err(|e| format(source, format!("array \"{name}\" is damaged: {}", shortened(&e))))
     };
     let kind = npy::read(&entry("format")?, source)?.ascii();
     let shape = npy::read(&entry("shape")?, source)?.indices(budget)?;
@@ -55,8 +55,9 @@ pub(crate) fn read(bytes: &[u8], source: &str, budget: &Budget) -> Result<Simila
             let triplets = row.into_iter().zip(col).zip(data).map(|((i, j), s)| (i, j, s)).collect();
             Similarity::from_triplets(source, rows, columns, triplets, budget)
         }
-        other => {
-            Err(format(source, format!("the sparse form \"{other}\" is not read; convert it with .tocsr()")))
-        }
+        other => Err(format(
+            source,
+            format!("the sparse form \"{}\" is not read; convert it with .tocsr()", excerpt(other)),
+        )),
     }
 }

@@ -20,7 +20,7 @@ use parquet::file::reader::{ChunkReader, FileReader, Length, SerializedFileReade
 use super::columnar::{Collector, Layout, Lists, NESTED, Ragged, guarded, with_even_lists};
 use super::parquet_columns::{Field, fields, first_length, is_single, push, push_lists};
 use super::parquet_limits;
-use crate::error::{DataError, Result, format};
+use crate::error::{DataError, Result, format, shortened};
 use crate::frame::Frame;
 use crate::memory::Budget;
 
@@ -76,7 +76,7 @@ pub(crate) struct ParquetRows<R: ChunkReader + 'static> {
 }
 
 fn bad(source: &str) -> impl Fn(ParquetError) -> DataError + '_ {
-    move |e| format(source, format!("is not a valid Parquet file: {e}"))
+    move |e| format(source, format!("is not a valid Parquet file: {}", shortened(&e)))
 }
 
 impl<R: ChunkReader + Clone + 'static> ParquetRows<R> {
