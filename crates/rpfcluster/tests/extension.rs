@@ -191,3 +191,28 @@ fn confidence_of_new_rows_is_the_share_of_co_leaf_rows_in_their_cluster() {
     }
     assert!(confidence[far..].contains(&chance), "a row far outside is confident of nothing");
 }
+
+#[test]
+fn a_tie_of_votes_goes_to_the_first_cluster() {
+    // Two trees that cut two points apart at different places: a row between the cuts shares one leaf with each point.
+    let params = RpfCluster {
+        k: 2,
+        trees: Some(2),
+        min_node: Some(2),
+        affinity: Some(AffinityKind::Linear),
+        method: Some(Method::Ncut),
+        tune: false,
+        assess: false,
+        ..Default::default()
+    };
+    for training in [[0.0, 10.0], [10.0, 0.0]] {
+        let fitted = params.fit(&Points::new(&training, 2, 1).unwrap()).unwrap();
+        assert_eq!(fitted.labels(), [0, 1]);
+        let rows: Vec<f64> = (1..200).map(|i| 0.05 * f64::from(i)).collect();
+        let new = Points::new(&rows, rows.len(), 1).unwrap();
+        let (counts, labels) = (shared_leaves(&fitted, &new), fitted.predict(&new).unwrap());
+        let ties = counts.iter().zip(&labels).filter(|(counts, _)| **counts == [1, 1]);
+        assert!(ties.clone().count() > 5);
+        assert!(ties.map(|(_, label)| label).all(|label| *label == 0));
+    }
+}

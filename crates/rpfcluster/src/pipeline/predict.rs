@@ -425,3 +425,48 @@ fn column_sums(loadings: &[f64], k: usize) -> Vec<f64> {
     }
     total
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tables(centers: &[f64], loadings: &[f64], k: usize) -> ExtensionTables {
+        ExtensionTables { centers: centers.to_vec(), loadings: loadings.to_vec(), totals: vec![0.0; k] }
+    }
+
+    #[test]
+    fn a_row_between_two_centres_takes_the_first() {
+        let tables = tables(&[0.0, 1.0, 1.0, 0.0, 0.6, 0.8], &[], 2);
+        assert_eq!(tables.nearest(&[3.0, 3.0]), 2);
+        assert_eq!(tables.nearest(&[1.0, -1.0]), 1);
+        let symmetric = ExtensionTables { centers: vec![0.0, 1.0, 1.0, 0.0], ..tables };
+        assert_eq!(symmetric.nearest(&[5.0, 5.0]), 0);
+    }
+
+    #[test]
+    fn a_row_without_similarity_has_coordinates_of_zero() {
+        let tables = tables(&[], &[1.0, 2.0, 3.0, 4.0], 2);
+        let mut out = [f64::NAN; 2];
+        tables.extend_row((&[0, 1], &[1, 1]), &|row| (row, 1.0), &[0.0, 0.0], 0.0, 2, &mut out);
+        assert_eq!(out, [0.0, 0.0]);
+        tables.extend_row((&[0, 1], &[1, 1]), &|row| (row, 1.0), &[0.0, 2.0], 0.0, 2, &mut out);
+        assert_eq!(out, [4.0, 6.0]);
+    }
+
+    #[test]
+    fn points_without_similarity_and_vectors_of_eigenvalue_zero_have_no_loading() {
+        let mut embedding = Embedding::without_vectors(3);
+        (embedding.vectors, embedding.eigenvalues) = (vec![1.0, 1.0, -0.5, 6.0, 3.0, 3.0], vec![0.5, 1e-13]);
+        (embedding.degrees, embedding.columns) = (vec![4.0, 4.0, 0.0], vec![vec![0, 1]]);
+        assert_eq!(embedding.k(), 2);
+        assert_eq!(loadings(&embedding), [1.0, 0.0, -0.5, 0.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn column_sums_take_every_row() {
+        let (n, k) = (2 * SUM_CHUNK + 7, 5);
+        let loadings: Vec<f64> = (0..n * k).map(|at| (at % k) as f64).collect();
+        let expected: Vec<f64> = (0..k).map(|c| (n * c) as f64).collect();
+        assert_eq!(column_sums(&loadings, k), expected);
+    }
+}
