@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ._cluster import RPFCluster
+from ._common import is_sparse
 
 __all__ = ["rpf"]
 
@@ -60,8 +61,11 @@ def rpf(
         ``obs[key_added + "_confidence"]``
             How far the neighbours of each cell support its cluster, from 0 to 1.
         ``obsp[key_added + "_connectivities"]``
-            The graph that was clustered, where it is sparse. Functions of scanpy use it with
+            The similarities of the pairs of the graph that was clustered, where it is sparse: the fraction of trees in
+            which two cells share a leaf, without ``power``. Functions of scanpy use it with
             ``neighbors_key=key_added``.
+        ``obsp[key_added + "_distances"]``
+            One minus these similarities.
         ``uns[key_added]``
             ``params`` (what was asked for), ``connectivities_key``, ``distances_key``, ``verdict`` (``word``,
             ``score``, ``reason``: how far to believe the clusters), ``eigenvalues``, and ``chosen``, the parameters
@@ -93,7 +97,6 @@ def rpf(
         # Only what an .h5ad file can hold.
         "params": {
             "method": "rpf",
-            "metric": "rpf-kernel",
             **{name: value for name, value in asked.items() if isinstance(value, str | int | float)},
         },
         "eigenvalues": np.asarray(model.eigenvalues_, dtype=np.float64),
@@ -102,15 +105,33 @@ def rpf(
     if model.verdict_ is not None:
         adata.obs[f"{key_added}_confidence"] = model.confidence_
         found["verdict"] = dict(model.verdict_)
-    if model.chosen_["affinity"] in ("top-k", "paper", "precomputed"):
+    # UMAP knows no metric of that name, and takes the Euclidean one without it.
+    if found["params"].get("metric") == "auto":
+        del found["params"]["metric"]
+    similarities = _similarities(model)
+    if similarities is not None:
         found["connectivities_key"] = f"{key_added}_connectivities"
-        # Absent from obsp, as the forest has no distances; scanpy looks the name up all the same.
         found["distances_key"] = f"{key_added}_distances"
-        graph = model.affinity_matrix_.tocsr()
-        found["params"]["n_neighbors"] = int(model.chosen_.get("n_neighbors") or np.diff(graph.indptr).max())
-        adata.obsp[found["connectivities_key"]] = graph
+        degrees = np.diff(similarities.indptr)
+        found["params"]["n_neighbors"] = int(model.chosen_.get("n_neighbors") or degrees.max())
+        distances = similarities.copy()
+        distances.data = 1.0 - distances.data / distances.data.max(initial=1.0)
+        adata.obsp[found["connectivities_key"]] = similarities
+        adata.obsp[found["distances_key"]] = distances
     adata.uns[key_added] = found
     return adata if copy else None
+
+
+def _similarities(model: RPFCluster) -> Any:
+    """Return the similarities of the pairs of the graph as a new matrix; None where it is dense or was not formed.
+
+    UMAP drops the weights below 1/500 of the largest, in place. Of the default, S ** 8, these are nearly all.
+    """
+    if model.chosen_["affinity"] not in ("top-k", "precomputed") or not is_sparse(model.affinity_matrix_):
+        return None
+    graph = model.affinity_matrix_.astype(np.float64).tocsr()
+    graph.data **= 1.0 / model.chosen_.get("power", 1.0)
+    return graph
 
 
 def _representation(adata: Any, use_rep: str | None, n_pcs: int | None) -> tuple[str, Any]:
