@@ -3,6 +3,10 @@
 Every method gets the same columns as numbers and as categories and the true number of clusters. Numbers are
 standardised. Peers need complete tables, so the gaps of one table are filled with means for them; `RPFCluster` takes
 them as they are. Results are stored, and a table is printed.
+
+`--design` compares powers of the graph on generated tables instead: latent classes with categories and numbers, the same
+with one to three of the categories, and shapes of the battery with a column of categories. The default for tables with
+categories was chosen on them.
 """
 
 from __future__ import annotations
@@ -105,6 +109,76 @@ def classes(frame: Any, categorical: list[str], k: int, seed: int) -> Any:
     return model.fit(data).predict(data)
 
 
+def latent_classes(seed: int, most: int | None = None) -> tuple[Any, list[str], Any]:
+    """Generate a table of latent classes: data frame, names of at most `most` categorical columns, and classes."""
+    import pandas as pd
+
+    draw = np.random.default_rng(seed)
+    k, n, numbers, categories = (int(draw.integers(*ends)) for ends in ((2, 8), (100, 900), (0, 9), (4, 22)))
+    y = draw.choice(k, n, p=draw.dirichlet(np.full(k, 3.0)))
+    concentration, relevant = draw.choice([0.3, 0.6, 1.2]), draw.uniform(0.4, 1.0)
+    columns: dict[str, Any] = {}
+    for at in range(categories):
+        levels = int(draw.choice([2, 2, 2, 3, 3, 4, 5, 8]))
+        common = draw.dirichlet(np.full(levels, 2.0))
+        own = [
+            draw.dirichlet(np.full(levels, concentration)) if draw.random() < relevant else common for _ in range(k)
+        ]
+        columns[f"c{at}"] = [f"level {draw.choice(levels, p=own[c])}" for c in y]
+    separation = draw.choice([0.5, 1.0, 1.5])
+    for at in range(numbers):
+        centers = draw.normal(0, separation, k) if draw.random() < relevant else np.zeros(k)
+        x = centers[y] + draw.normal(size=n)
+        x = np.exp(0.7 * x) if draw.random() < 0.3 else x
+        columns[f"x{at}"] = (x - x.mean()) / x.std()
+    frame = pd.DataFrame(columns)
+    frame = frame[[c for c in frame if frame[c].nunique() > 1]]
+    categorical = [c for c in frame if c.startswith("c")]
+    kept = categorical[:most]
+    return frame[kept + [c for c in frame if c not in categorical]], kept, y
+
+
+def shapes_with_categories(related: bool) -> Iterator[tuple[Any, list[str], Any]]:
+    """Yield every third shape of the battery, standardised, beside a column of three levels that may go with the classes."""
+    import pandas as pd
+
+    draw = np.random.default_rng(5)
+    for path in sorted((record.data_folder() / "battery" / "shapes").glob("*.csv"))[::3]:
+        frame = pd.read_csv(path)
+        frame = frame[frame.iloc[:, -1].astype(str) != "noise"].reset_index(drop=True)
+        x, y = frame.iloc[:, :-1].astype(float), frame.iloc[:, -1].astype(str).to_numpy()
+        if len(x) > 1500:
+            continue
+        names = sorted(set(y))
+        level = dict(zip(names, draw.integers(0, 3, len(names)), strict=True))
+        of_class = [level[c] if related and draw.random() < 0.8 else draw.integers(3) for c in y]
+        yield ((x - x.mean()) / x.std()).assign(level=["abc"[at] for at in of_class]), ["level"], y
+
+
+def design() -> None:
+    """Print the mean adjusted Rand index of powers of the graph on generated tables."""
+    from sklearn.metrics import adjusted_rand_score
+
+    few = (latent_classes(seed, 1 + seed % 3) for seed in range(300, 360))
+    families = {
+        "latent classes": (latent_classes(seed) for seed in (*range(25), *range(200, 225))),
+        "one to three categories": (found for found in few if found[0].shape[1] - len(found[1]) >= 3),
+        "shapes, unrelated levels": shapes_with_categories(related=False),
+        "shapes, related levels": shapes_with_categories(related=True),
+    }
+    powers = (2.0, 3.0, 4.0, 8.0)
+    print("| tables | " + " | ".join(f"power {power:g}" for power in powers) + " |\n|---|---|---|---|---|")
+    for name, of_family in families.items():
+        scores = [
+            [
+                adjusted_rand_score(y, ours(frame, categorical, len(set(y)), 0, affinity="top-k", power=power))
+                for power in powers
+            ]
+            for frame, categorical, y in of_family
+        ]
+        print(f"| {name} ({len(scores)}) | " + " | ".join(f"{x:.3f}" for x in np.mean(scores, axis=0)) + " |")
+
+
 def table(lines: list[record.Line]) -> str:
     """Return ARI and NMI of each table and the means."""
     names = list(dict.fromkeys(x["name"] for x in lines))
@@ -133,7 +207,11 @@ def main() -> None:
     parser.add_argument("--methods", default=",".join(METHODS))
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--print", action="store_true", help="only print the table of the stored results")
+    parser.add_argument("--design", action="store_true", help="compare powers on generated tables instead")
     args = parser.parse_args()
+    if args.design:
+        design()
+        return
     run = dict(zip(METHODS, (ours, chosen, prototypes, medoids, classes), strict=True))
     is_ours = lambda line: line["method"] in OURS  # noqa: E731
     if not args.print:

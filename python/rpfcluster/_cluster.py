@@ -64,7 +64,8 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, ClusterParams): 
     n_neighbors : int or "auto", default="auto"
         Number of neighbours of affinity="top-k". With ``tune=False``, "auto" is 20.
     power : float or "auto", default="auto"
-        Exponent of the weights of affinity="top-k". With ``tune=False``, "auto" is 8, or 1 for method="leiden".
+        Exponent of the weights of affinity="top-k". With ``tune=False``, "auto" is 8, 3 for data
+        with categories, and 1 for method="leiden".
     diagonal : {"keep", "drop"}, default="keep"
         Whether affinity="paper" keeps the affinity of each sample with itself.
     n_estimators : int, "auto" or None, default=None

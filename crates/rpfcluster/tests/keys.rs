@@ -6,9 +6,10 @@ mod common;
 
 use common::{Csr, kinds, normals};
 use rpfcluster::model_file::{Container, Piece, Sections};
+use rpfcluster::spectral::Method;
 use rpfcluster::{
-    ColumnKey, Components, Direction, Error, Forest, ForestParams, LeafIds, Metric, Points, RpfCluster,
-    Silent, column_means,
+    AffinityParams, ColumnKey, Components, Direction, Error, Forest, ForestParams, LeafIds, Metric, Points,
+    RpfCluster, Silent, column_means,
 };
 
 const N: usize = 240;
@@ -126,6 +127,30 @@ fn fits_use_keys_at_every_step_but_on_components() {
     }
     let components = RpfCluster { components: Components::Count(2), ..plain };
     assert!(components.fit(&points).unwrap().forest().keys().is_empty());
+}
+
+#[test]
+fn tables_with_categories_have_a_softer_graph_by_default() {
+    let (values, keys) = table(&NAMES);
+    let power = |params: &RpfCluster, keys: &[ColumnKey]| {
+        let fitted = params.fit(&Points::new(&values, N, keys.len().max(6)).unwrap().with_keys(keys).unwrap());
+        let fitted = fitted.unwrap();
+        let AffinityParams::TopK { power, .. } = fitted.setting().affinity else { panic!("{params:?}") };
+        let other = fitted.refit(&RpfCluster { k: 3, ..params.clone() }, &Silent).unwrap();
+        assert_eq!(other.setting().affinity, fitted.setting().affinity);
+        power
+    };
+    let plain = RpfCluster { k: 4, trees: Some(40), assess: false, ..Default::default() };
+    let numbers: Vec<ColumnKey> = (0..6).map(ColumnKey::number).collect();
+    assert_eq!(power(&plain, &keys), RpfCluster::CATEGORICAL_POWER);
+    assert_eq!(power(&RpfCluster { components: Components::Count(2), ..plain.clone() }, &keys), 3.0);
+    assert_eq!(power(&RpfCluster { power: Some(5.0), ..plain.clone() }, &keys), 5.0);
+    assert_eq!(
+        power(&RpfCluster { method: Some(Method::Leiden), ..plain.clone() }, &keys),
+        RpfCluster::LEIDEN_POWER
+    );
+    assert_eq!(power(&plain, &numbers), RpfCluster::POWER);
+    assert_eq!(power(&plain, &[]), RpfCluster::POWER);
 }
 
 #[test]

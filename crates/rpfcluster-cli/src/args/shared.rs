@@ -144,7 +144,7 @@ pub struct SpectralArgs {
     #[arg(long, value_name = "K|auto")]
     pub top: Option<AutoOr<usize>>,
 
-    /// top-k: edge weights are S to the power P [default: 8; leiden: 1]
+    /// top-k: edge weights are S to the power P [default: 8; with categories: 3; leiden: 1]
     #[arg(long, value_name = "P|auto")]
     pub power: Option<AutoOr<f64>>,
 

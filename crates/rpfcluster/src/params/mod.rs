@@ -141,6 +141,9 @@ impl RpfCluster {
     pub const TOP: usize = 20;
     /// Default exponent of `top-k`.
     pub const POWER: f64 = 8.0;
+    /// Default exponent of `top-k` for tables with categories: their rows take few different similarities, and a sharper
+    /// graph falls into pieces (docs/notes/2026-11-categories.md).
+    pub const CATEGORICAL_POWER: f64 = 3.0;
     /// Default exponent of `top-k` for `leiden`: in a sharper graph, communities at K are small groups of close rows
     /// (docs/notes/2026-11-leiden.md).
     pub const LEIDEN_POWER: f64 = 1.0;
@@ -307,11 +310,23 @@ impl RpfCluster {
     }
 
     /// The default setting for `n` rows.
-    pub(crate) fn fixed_setting(&self, n: usize) -> Setting {
+    pub(crate) fn fixed_setting(&self, n: usize, has_categories: bool) -> Setting {
         Setting {
             min_node: self.fixed_min_node(n),
-            affinity: self.fixed_affinity(),
+            affinity: self.default_affinity(has_categories),
             method: self.method.unwrap_or_default(),
+        }
+    }
+
+    /// [`RpfCluster::fixed_affinity`], with the exponent for categories where the table has any.
+    pub(crate) fn default_affinity(&self, has_categories: bool) -> AffinityParams {
+        match self.fixed_affinity() {
+            AffinityParams::TopK { top, .. }
+                if has_categories && self.power.is_none() && self.method != Some(Method::Leiden) =>
+            {
+                AffinityParams::TopK { top, power: Self::CATEGORICAL_POWER }
+            }
+            affinity => affinity,
         }
     }
 
@@ -327,7 +342,8 @@ impl RpfCluster {
         self
     }
 
-    /// The affinity by default: every number that is `None` takes its fixed default.
+    /// The affinity by default: every number that is `None` takes its fixed default. Where a table has categories, a fit takes
+    /// [`RpfCluster::CATEGORICAL_POWER`].
     pub fn fixed_affinity(&self) -> AffinityParams {
         // beta1 and beta2 imply `paper`; `top` and `power` belong to the default.
         let named = match self.affinity {

@@ -35,7 +35,7 @@ use crate::distinct::DistinctRows;
 use crate::error::Result;
 use crate::forest::Forest;
 use crate::observe::{Observed, Observer, Quiet};
-use crate::params::{Duplicates, Metric, RpfCluster, Setting};
+use crate::params::{AffinityParams, Duplicates, Metric, RpfCluster, Setting};
 use crate::pca::Pca;
 use crate::points::{AnyPoints, Points, Real, scale_to_unit_length};
 use crate::select::{self, Choice, KChoice, TreesChoice};
@@ -142,19 +142,20 @@ impl RpfCluster {
         }
         if let Some(most) = self.max_trees {
             let clock = Instant::now();
-            let chosen = choose_trees(points, &params, most, observer)?;
+            let affinity = params.default_affinity(table.has_categories());
+            let chosen = choose_trees(points, &params, affinity, most, observer)?;
             params.trees = Some(chosen.trees);
             evidence.trees = Some(chosen);
             seconds.tune += clock.elapsed().as_secs_f64();
         }
         if params.tune {
             let clock = Instant::now();
-            evidence.settings = strength::choose_setting(points, &params, observer)?;
+            evidence.settings = strength::choose_setting(points, table.has_categories(), &params, observer)?;
             seconds.tune += clock.elapsed().as_secs_f64();
         }
         let setting = match &evidence.settings {
             Some(choice) => choice.setting(),
-            None => params.fixed_setting(points.n()),
+            None => params.fixed_setting(points.n(), table.has_categories()),
         };
         let clock = Instant::now();
         let numbers = distinct.as_ref().map(|rows| &rows.first[..]);
@@ -210,12 +211,12 @@ fn number_of_clusters(labels: &[u32]) -> usize {
 fn choose_trees<R: Real>(
     points: &Points<R>,
     params: &RpfCluster,
+    affinity: AffinityParams,
     most: usize,
     observer: &dyn Observer,
 ) -> Result<TreesChoice> {
     let quiet = Quiet(observer);
     let spectral = params.spectral_params(params.method.unwrap_or_default());
-    let affinity = params.fixed_affinity();
     select::choose_trees(points, params, most, observer, &|leaves| {
         let built = affinity.build(leaves, &quiet)?;
         let mut seconds = Seconds::default();

@@ -100,7 +100,8 @@ impl Fitted {
         }
         // A default cannot be smaller than what the forest was grown with.
         let least = if all.min_node.is_none() { self.forest.params().min_node } else { 0 };
-        let fixed = all.fixed_setting(self.forest.n());
+        let has_categories = self.forest.keys().iter().any(|key| key.is_level());
+        let fixed = all.fixed_setting(self.forest.n(), has_categories);
         Setting { min_node: fixed.min_node.max(least), ..fixed }
     }
 }

@@ -27,13 +27,14 @@ const TREES: usize = 100;
 /// Selects a setting for what `params` leaves open.
 pub(super) fn choose_setting<R: Real>(
     points: &Points<R>,
+    has_categories: bool,
     params: &RpfCluster,
     observer: &dyn Observer,
 ) -> Result<Option<Choice>> {
     let rows = sample_rows(params.seed, points.n(), SAMPLE_ROWS.max(SAMPLE_ROWS_PER_CLUSTER * params.k));
     let half = rows.len() / 2;
-    let families = select::families(params, points.n(), points.d());
-    let of_halves = select::families(params, half, points.d());
+    let families_of = |n| select::families(params, n, points.d(), has_categories);
+    let (families, of_halves) = (families_of(points.n()), families_of(half));
     let quiet = Quiet(observer);
     let mut strength = |at: usize| {
         if params.k * MIN_ROWS_PER_CLUSTER > half {

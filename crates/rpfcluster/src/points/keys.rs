@@ -77,6 +77,11 @@ impl<'a, R: Real> Points<'a, R> {
         }
     }
 
+    /// Whether a column is the indicator of a level.
+    pub(crate) fn has_categories(&self) -> bool {
+        self.keys.iter().any(|key| key.is_level())
+    }
+
     /// Whether all gaps are in indicators of levels: values that are there, of a level that is not known.
     pub(crate) fn lacks_levels_only(&self) -> bool {
         match self.storage {

@@ -28,11 +28,11 @@ pub(crate) struct Family {
 
 /// The default for these parameters and `n` rows of `d` columns, and the settings that are compared with it. The same parameters give the
 /// same families for every `n`, with `min_node` in proportion.
-pub(crate) fn families(params: &RpfCluster, n: usize, d: usize) -> Vec<Family> {
+pub(crate) fn families(params: &RpfCluster, n: usize, d: usize, has_categories: bool) -> Vec<Family> {
     let method = params.method.unwrap_or_default();
     let at = |min_node, affinity, margin| Family { setting: Setting { min_node, affinity, method }, margin };
     let min_node = params.fixed_min_node(n);
-    let default = params.fixed_affinity();
+    let default = params.default_affinity(has_categories);
     let mut all = vec![at(min_node, default, 0.0)];
     // In the plane clusters are often curved; the other families cut them across, and halves of the rows agree on that.
     if d <= 2 {
@@ -76,7 +76,7 @@ mod tests {
     use crate::params::AffinityKind;
 
     fn kinds(params: &RpfCluster) -> Vec<AffinityKind> {
-        families(params, 1000, 5).iter().map(|family| family.setting.affinity.kind()).collect()
+        families(params, 1000, 5, false).iter().map(|family| family.setting.affinity.kind()).collect()
     }
 
     #[test]
@@ -84,39 +84,39 @@ mod tests {
         let open = RpfCluster::default();
         assert_eq!(kinds(&open), [AffinityKind::TopK, AffinityKind::TopK, AffinityKind::Linear]);
         let top = RpfCluster { top: Some(7), ..open.clone() };
-        let found = families(&top, 1000, 5);
+        let found = families(&top, 1000, 5, false);
         assert_eq!(found.len(), 2);
         assert!(found.iter().all(|f| matches!(f.setting.affinity, AffinityParams::TopK { top: 7, .. })));
         let both = RpfCluster { power: Some(3.0), ..top };
-        assert_eq!(families(&both, 1000, 5).len(), 1);
+        assert_eq!(families(&both, 1000, 5, false).len(), 1);
         assert_eq!(
             kinds(&RpfCluster { affinity: Some(AffinityKind::Linear), ..open.clone() }),
             [AffinityKind::Linear]
         );
         let paper = RpfCluster { beta1: Some(0.2), ..open.clone() };
-        let found = families(&paper, 1000, 5);
+        let found = families(&paper, 1000, 5, false);
         assert!(found.len() > 1);
         let dropped = RpfCluster { diagonal: Diagonal::Drop, ..paper };
-        for family in found.iter().chain(&families(&dropped, 1000, 5)) {
+        for family in found.iter().chain(&families(&dropped, 1000, 5, false)) {
             assert!(
                 matches!(family.setting.affinity, AffinityParams::Paper { beta1: 0.2, .. }),
                 "{family:?}"
             );
         }
         let nodes = RpfCluster { min_node: Some(50), ..open };
-        assert!(families(&nodes, 1000, 5).iter().all(|family| family.setting.min_node == 50));
+        assert!(families(&nodes, 1000, 5, false).iter().all(|family| family.setting.min_node == 50));
     }
 
     #[test]
     fn families_do_not_depend_on_the_number_of_rows() {
         for params in [RpfCluster::default(), RpfCluster { beta2: Some(0.2), ..Default::default() }] {
-            let of = |n| families(&params, n, 5).iter().map(|f| f.setting.affinity).collect::<Vec<_>>();
+            let of = |n| families(&params, n, 5, false).iter().map(|f| f.setting.affinity).collect::<Vec<_>>();
             assert_eq!(of(20), of(100_000));
         }
     }
 
     #[test]
     fn default_is_not_compared_in_the_plane() {
-        assert_eq!(families(&RpfCluster::default(), 1000, 2).len(), 1);
+        assert_eq!(families(&RpfCluster::default(), 1000, 2, false).len(), 1);
     }
 }

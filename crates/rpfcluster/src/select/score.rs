@@ -103,7 +103,7 @@ mod tests {
     use crate::select::candidates::families;
 
     fn chosen(strengths: [f64; 3]) -> (usize, Vec<usize>) {
-        let families = families(&RpfCluster::default(), 1000, 5);
+        let families = families(&RpfCluster::default(), 1000, 5, false);
         let mut asked = Vec::new();
         let mut strength = |at: usize| {
             asked.push(at);
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn default_is_kept_where_halves_cannot_be_fitted() {
-        let families = families(&RpfCluster::default(), 1000, 5);
+        let families = families(&RpfCluster::default(), 1000, 5, false);
         let choice = choose(&families, &mut |_| Ok(None), &Silent).unwrap().unwrap();
         assert_eq!(choice.setting(), families[0].setting);
         assert!(choice.candidates.iter().all(|c| c.strength.is_none()));
