@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, NamedTuple
@@ -12,6 +14,13 @@ import numpy as np
 _CATEGORIES = ("category", "categorical", "enum", "dictionary")
 _DATES = ("date", "time", "duration", "period")
 _LISTS = ("list", "large_list", "fixed_size_list", "array")
+# How many columns a message names.
+_NAMED = 50
+# Types of records and of ranges, whose names hold those of what is inside.
+_NESTED = ("struct", "map", "interval", "month_day_nano_interval", "union", "dense_union", "sparse_union")
+_NUMPY_DATES = (np.datetime64, np.timedelta64)
+# What float() takes, although it is no number or only half of it is used.
+_CONVERTED = (*_NUMPY_DATES, np.complexfloating)
 _NUMBERS = ("int", "float", "double", "bool", "decimal", "null")
 
 
@@ -29,6 +38,12 @@ def columns_of(X: Any) -> list[Column]:
     if not found and isinstance(X, np.ndarray) and X.ndim == 2:
         found = [(str(at), X.dtype, partial(X.__getitem__, (slice(None), at))) for at in range(X.shape[1])]
     return [Column(*column) for column in found]
+
+
+def titles_of(X: Any) -> list[str]:
+    """Return the columns as messages name them: those of a data frame by name, those of an array by number from 0."""
+    names = [f'"{name}"' for name, _, _ in _columns(X)]
+    return names or [column.name for column in columns_of(X)]
 
 
 def column_names_of(columns: list[Column], names: list[str] | None) -> list[str]:
@@ -76,40 +91,70 @@ def _is_categorical(column: Column) -> bool:
     return not _is_number(column.dtype) and _content(column.values()) == "text"
 
 
-def refuse_dates(X: Any, categorical: Any = None) -> None:
+def refuse_dates(X: Any, categorical: Any = None, offers: bool = True) -> None:
     """Raise an error where a column holds dates; NumPy would take them for counts of nanoseconds.
 
-    Text in the columns that ``categorical`` names is not part of the error.
+    Text in the columns that ``categorical`` names is not part of the error. For ``offers`` see `no_numbers`.
     """
+    if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
+        raise ValueError(f"X holds no numbers but dates ({X.dtype}); leave them out, or encode them as numbers")
+    if isinstance(X, list | tuple) or (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "O"):
+        row = X[0] if len(X) > 0 and isinstance(X[0], list | tuple | np.ndarray) else ()
+        dates = [(str(at), "dates") for at, value in enumerate(row) if isinstance(value, _NUMPY_DATES)]
+        if dates:
+            raise no_numbers(dates)
     columns = _columns(X)
     if any(_is_date(dtype) for _, dtype, _ in columns):
-        names = [name for name, _, _ in columns]
-        used = {names[at] for at in categorical_columns(X, categorical, names)}
-        found = [(name, content) for name, content in not_numbers(X) if content == "dates" or name not in used]
-        raise ValueError(sentence(found))
+        used = categorical_columns(X, categorical, [name for name, _, _ in columns])
+        found = [(at, content) for at, content in not_numbers(X) if content == "dates" or at not in used]
+        titles = titles_of(X)
+        raise no_numbers([(titles[at], content) for at, content in found], offers)
 
 
-def not_numbers(X: Any) -> list[tuple[str, str]]:
-    """Return name and content ("text", "lists" or "dates") of each column of a data frame that holds no numbers."""
+def refuse_tables(X: Any) -> None:
+    """Raise an error for a table without rows or columns of its own, and for columns that cannot be told apart."""
+    if type(X).__name__ == "LazyFrame" and hasattr(X, "collect"):
+        raise TypeError("X is a LazyFrame, which holds no rows; pass X.collect()")
+    if isinstance(X, np.ndarray) and X.dtype.names is not None:
+        raise TypeError(f"X is a structured array with fields {', '.join(X.dtype.names)}; pass pandas.DataFrame(X)")
+    columns = _columns(X)
+    if hasattr(X, "iloc") and np.ndim(X) == 2 and X.shape[1] == 0 < len(X):
+        raise ValueError(f"X has {len(X)} rows and no columns; at least one column is needed")
+    twice = [name for name, count in Counter(name for name, _, _ in columns).items() if count > 1]
+    if twice:
+        names = ", ".join(f'"{name}"' for name in twice)
+        raise ValueError(
+            f"X has several columns of the name {names}; rename them or leave all but one of them out"
+            if len(twice) == 1
+            else f"X has several columns of each of the names {names}; rename them or leave all but one of each out"
+        )
+
+
+def not_numbers(X: Any) -> list[tuple[int, str]]:
+    """Return place and content of each column of a data frame or an array that holds no numbers."""
     found = []
-    for name, dtype, values in _columns(X):
-        if _is_date(dtype):
-            found.append((name, "dates"))
-        elif not _is_number(dtype) or _is_list(dtype):
-            content = _content(values())
+    for at, column in enumerate(columns_of(X)):
+        if _is_date(column.dtype):
+            found.append((at, "dates"))
+        elif not _is_number(column.dtype) or _is_list(column.dtype):
+            content = _content(column.values())
             if content is not None:
-                found.append((name, content))
+                found.append((at, content))
     return found
 
 
-def sentence(found: list[tuple[str, str]]) -> str:
-    """Return the error message for these columns."""
-    columns = ", ".join(f'"{name}" ({content})' for name, content in found)
+def no_numbers(found: list[tuple[str, str]], offers: bool = True) -> ValueError:
+    """Return the error of these columns, given as messages name them, and their contents.
+
+    Text can be categories where the estimator ``offers`` them.
+    """
+    columns = ", ".join(f"{title} ({content})" for title, content in found[:_NAMED])
+    columns += f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
     noun, verb, them = ("column", "holds", "it") if len(found) == 1 else ("columns", "hold", "them")
     contents = {content for _, content in found}
-    use = ', or use categorical_features="auto"' if "text" in contents else ""
+    use = ', or use categorical_features="auto"' if "text" in contents and offers else ""
     use += " for text" if use and len(contents) > 1 else ""
-    return f"{noun} {columns} {verb} no numbers; leave {them} out, or encode {them} as numbers{use}"
+    return ValueError(f"{noun} {columns} {verb} no numbers; leave {them} out, or encode {them} as numbers{use}")
 
 
 def _is_date(dtype: Any) -> bool:
@@ -119,7 +164,7 @@ def _is_date(dtype: Any) -> bool:
 
 def _is_number(dtype: Any) -> bool:
     name = str(dtype).lower()
-    return not name.startswith(_CATEGORIES) and any(part in name for part in _NUMBERS)
+    return not name.startswith((*_CATEGORIES, *_NESTED)) and any(part in name for part in _NUMBERS)
 
 
 def _is_list(dtype: Any) -> bool:
@@ -148,12 +193,25 @@ def _arrow_values(table: Any, column: int) -> Iterable[Any]:
 
 
 def _content(values: Any) -> str | None:
-    """Return "text" or "lists" where some value is no number."""
+    """Return what the first value holds that is no number: "text", "lists", "dates", "complex values" or "objects"."""
     for value in values:
+        if isinstance(value, _CONVERTED):
+            return _kind(value)
         try:
             float(value)
         except (TypeError, ValueError):
             # pandas.NA is no number either, and missing.
             if value is not None and type(value).__name__ != "NAType":
-                return "lists" if isinstance(value, list | tuple | np.ndarray) or hasattr(value, "to_list") else "text"
+                return _kind(value)
     return None
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, list | tuple | np.ndarray) or hasattr(value, "to_list"):
+        return "lists"
+    if isinstance(value, (datetime.date, datetime.time, datetime.timedelta, *_NUMPY_DATES)):
+        return "dates"
+    if isinstance(value, complex | np.complexfloating):
+        return "complex values"
+    # What cannot be told apart by a hash, such as dict, cannot be a category either.
+    return "objects" if type(value).__hash__ is None else "text"

@@ -14,6 +14,7 @@ import os
 import sys
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -25,8 +26,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_random_state, check_scalar
 from sklearn.utils.validation import validate_data
 
-from ._columns import columns_of, not_numbers, refuse_dates, sentence
-from ._preparation import FLOATS, MISSING, gap, prepared
+from ._columns import no_numbers, not_numbers, refuse_dates, refuse_tables, titles_of
+from ._preparation import FLOATS, MISSING, gap, infinity, prepared
 from ._tables import NARROW, compact, without_na
 
 if TYPE_CHECKING:
@@ -37,8 +38,8 @@ Array: TypeAlias = NDArray[Any]
 
 def check_data(estimator: BaseEstimator, X: Any, *, reset: bool, min_samples: int = 1) -> Any:
     """Validate X and return it as a C-contiguous array or a CSR matrix, float32, float64 or narrower."""
-    X = without_na(X)
-    refuse_dates(X, getattr(estimator, "categorical_features", None))
+    offers = hasattr(estimator, "categorical_features")
+    X = _table(X, getattr(estimator, "categorical_features", None), offers)
     missing = getattr(estimator, "missing", "error")
     if reset:
         estimator.__dict__.pop("_preparation", None)
@@ -58,11 +59,9 @@ def check_data(estimator: BaseEstimator, X: Any, *, reset: bool, min_samples: in
             validate_data(estimator, frame, reset=reset, skip_check_array=True)
             X = check_array(X, input_name="X", estimator=estimator, **rules)
     except (TypeError, ValueError) as error:
-        found = not_numbers(frame) if X is frame else []
-        if found:
-            raise ValueError(sentence(found)) from error
         if "contains NaN" in str(error) and hasattr(estimator, "missing") and not is_sparse(X):
-            raise _first_gap(X, frame) from error
+            raise gap(*_first(X, frame, np.isnan)) from error
+        _explain(error, X, frame, offers)
         raise
     if is_sparse(X) and not X.has_canonical_format:
         X = X.copy()
@@ -75,12 +74,57 @@ def float_type(X: Any) -> np.dtype[Any]:
     return np.result_type(X.dtype, np.float32)
 
 
-def _first_gap(X: Any, frame: Any) -> ValueError:
-    """Return the error that names the first missing value of rows, those of this table."""
-    row, column = np.argwhere(np.isnan(check_array(X, dtype=FLOATS, ensure_all_finite=False)))[0]
-    columns = columns_of(frame)
-    is_named = hasattr(frame, "columns") and len(columns) == np.shape(X)[1]
-    return gap(f'"{columns[column].name}"' if is_named else str(column), int(row))
+def check_numbers(estimator: BaseEstimator, X: Any, **rules: Any) -> Any:
+    """Validate X, which an estimator without categories and gaps takes as it is, by these rules of scikit-learn."""
+    X = _table(X, None, offers=False)
+    try:
+        return validate_data(estimator, X, **rules)
+    except (TypeError, ValueError) as error:
+        _explain(error, X, X, offers=False)
+        raise
+
+
+def _table(X: Any, categorical: Any, offers: bool) -> Any:
+    """Return X with NaN where a value is missing, and refuse what NumPy would take for other numbers than it holds."""
+    refuse_tables(X)
+    X = without_na(X)
+    refuse_dates(X, categorical, offers)
+    return X
+
+
+def _explain(error: Exception, X: Any, frame: Any, offers: bool) -> None:
+    """Raise the error that names the columns with infinity or without numbers in rows, those of this table, if any."""
+    if "contains infinity" in str(error) and not is_sparse(X):
+        raise infinity(*_first(X, frame, np.isinf)) from error
+    if X is not frame or " contains " in str(error):
+        return
+    if isinstance(X, str | bytes):
+        raise TypeError("X is a string, but must be a table; read the file first, as pandas.read_csv does") from error
+    if isinstance(X, list | tuple):
+        try:
+            X = np.asarray(X, dtype=object)
+        except ValueError:
+            return
+    if getattr(X, "ndim", 2) == 1 and "could not convert" in str(error):
+        raise ValueError("Expected 2D array, got 1D array instead. Reshape your data.") from error
+    if isinstance(X, np.ndarray) and X.dtype.kind == "c":
+        return
+    titles = titles_of(X)
+    found = [(titles[at], content) for at, content in not_numbers(X)]
+    if not found:
+        return
+    explained = no_numbers(found, offers)
+    if isinstance(error, TypeError) and any(content == "objects" for _, content in found):
+        # scikit-learn asks for this type, and for the words of NumPy.
+        raise TypeError(f"{explained} ({error})") from error
+    raise explained from error
+
+
+def _first(X: Any, frame: Any, is_wrong: Callable[[Array], Array]) -> tuple[str, int]:
+    """Return column and row of the first such value of rows, those of this table."""
+    row, column = np.argwhere(is_wrong(check_array(X, dtype=FLOATS, ensure_all_finite=False)))[0]
+    titles = titles_of(frame)
+    return titles[column] if len(titles) == np.shape(X)[1] else str(column), int(row)
 
 
 def column_names(estimator: Any, prefix: str = "") -> list[str]:

@@ -6,10 +6,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
 from . import _rpfcluster
-from ._common import is_sparse, make_progress, resolve_threads
+from ._common import check_numbers, is_sparse, make_progress, resolve_threads
 
 if TYPE_CHECKING:
     from ._cluster import RPFCluster
@@ -24,7 +23,7 @@ def fit_precomputed(model: RPFCluster, X: Any, k: int, more: dict[str, Any]) -> 
         raise ValueError(f"{name} applies only to method leiden, but the method is {method}")
     if method == "leiden" and model.solver != "auto":
         raise ValueError("solver applies only to method kway or ncut, but the method is leiden")
-    X = validate_data(model, X, accept_sparse="csr", dtype=np.float64, order="C", ensure_min_samples=2)
+    X = check_numbers(model, X, accept_sparse="csr", dtype=np.float64, order="C", ensure_min_samples=2)
     params = json.dumps({"k": k, "method": method, **leiden, **model._spectral(k)})
     matrix = (X.indptr, X.indices, X.data) if is_sparse(X) else X
     labels, vectors, values, used = _rpfcluster.spectral(

@@ -20,7 +20,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from . import _rpfcluster
-from ._columns import categorical_columns, column_names_of, columns_of, not_numbers, sentence
+from ._columns import Column, categorical_columns, column_names_of, columns_of, no_numbers, not_numbers, titles_of
 from ._tables import compact
 
 # The limits of the command.
@@ -150,7 +150,7 @@ class Preparation:
         columns = columns_of(X)
         places = categorical_columns(X, wanted, names)
         titles = column_names_of(columns, names)
-        levels = {place: level_names(columns[place].values()) for place in places}
+        levels = {place: _levels_of(columns[place], titles[place]) for place in places}
         self.categories = [Category.fit(place, titles[place], levels[place]) for place in places]
         numbers = self._numbers(X, titles)
         numeric = [titles[at] for at in range(len(columns)) if at not in levels]
@@ -173,7 +173,8 @@ class Preparation:
         """Return new samples prepared in the same way."""
         columns = columns_of(X)
         titles = column_names_of(columns, names)
-        levels = {category.column: level_names(columns[category.column].values()) for category in self.categories}
+        places = [category.column for category in self.categories]
+        levels = {place: _levels_of(columns[place], titles[place]) for place in places}
         return self._table(self._numbers(X, titles), levels, titles)
 
     def _numbers(self, X: Any, titles: list[str]) -> NDArray[Any]:
@@ -186,13 +187,18 @@ class Preparation:
         try:
             numbers = np.asarray(check_array(part, dtype=FLOATS, order="C", ensure_all_finite="allow-nan"))
         except (TypeError, ValueError) as error:
-            found = not_numbers(part)
-            if lists := [name for name, content in found if content == "lists"]:
+            if "contains infinity" in str(error):
+                infinite = np.isinf(check_array(part, dtype=FLOATS, ensure_all_finite=False))
+                row, column = np.argwhere(infinite)[0]
+                raise infinity(titles[chosen[column]], int(row)) from error
+            shown = titles_of(X)
+            found = [(shown[chosen[at]], content) for at, content in not_numbers(part)]
+            if lists := [title for title, content in found if content == "lists"]:
                 raise ValueError(
-                    f'column "{lists[0]}" holds lists; with categorical_features, give each of their numbers a column'
+                    f"column {lists[0]} holds lists; with categorical_features, give each of their numbers a column"
                 ) from error
             if found:
-                raise ValueError(sentence(found)) from error
+                raise no_numbers(found) from error
             raise
         if self.missing == "error" and (gaps := np.argwhere(np.isnan(numbers))).size:
             row, column = gaps[0]
@@ -228,6 +234,23 @@ def gap(title: str, row: int) -> ValueError:
         f"column {title} has a missing value (NaN) in row {row}; "
         'set missing="native" to route such samples by their other columns, or missing="mean"'
     )
+
+
+def infinity(title: str, row: int) -> ValueError:
+    """Return the error of an infinite value."""
+    return ValueError(
+        f"column {title} has the value infinity in row {row}; replace it, or leave out the row or the column"
+    )
+
+
+def _levels_of(column: Column, title: str) -> list[str | None]:
+    """Return the level of each row of a column."""
+    try:
+        return level_names(column.values())
+    except TypeError as error:
+        raise ValueError(
+            f"column {title} holds lists or other objects, which are no categories; leave it out, or encode it as text"
+        ) from error
 
 
 def level_names(values: Iterable[Any]) -> list[str | None]:

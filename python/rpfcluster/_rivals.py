@@ -10,10 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_scalar
-from sklearn.utils.validation import validate_data
 
 from . import _rpfcluster
-from ._common import check_choice, check_float_or_auto, check_int, make_progress, resolve_seed, resolve_threads
+from ._common import (
+    check_choice,
+    check_float_or_auto,
+    check_int,
+    check_numbers,
+    make_progress,
+    resolve_seed,
+    resolve_threads,
+)
 
 METHODS = ("kway", "ncut")
 BANDWIDTHS = ("local", "search", "kernlab-local", "kernlab-automatic")
@@ -24,7 +31,7 @@ class RivalBase(ClusterMixin, BaseEstimator):  # type: ignore[misc, unused-ignor
 
     def _rows(self, X: Any) -> NDArray[np.float64]:
         """Validate X; distances are computed in float64."""
-        checked = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
+        checked = check_numbers(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
         rows: NDArray[np.float64] = np.require(checked, requirements=["C", "A"])
         return rows
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rpfcluster import RPFCluster, RPFEmbedding, RPFNeighbors, RPForestKernel, save
+from rpfcluster import NJW, RPFCluster, RPFEmbedding, RPFNeighbors, RPForestKernel, save
 from rpfcluster.datasets import load_iris
 
 X = load_iris().data
@@ -188,3 +188,125 @@ def test_euclidean_neighbors_are_distances_among_rows_that_share_a_leaf():
     model = RPFNeighbors(metric="euclidean", n_estimators=1, min_samples_split=2, random_state=0).fit(X)
     with pytest.raises(ValueError, match=r"fewer than n_neighbors = 140 others; increase min_samples_split"):
         model.kneighbors(X[:5] + 0.01, n_neighbors=140)
+
+
+TEXT = np.column_stack([X[:60].astype(object), np.array(["x", "y", "z"])[np.arange(60) % 3]])
+DAYS = np.datetime64("2020-01-01") + np.arange(60).astype("m8[D]")
+HOLDS = 'column 4 (text) holds no numbers; leave it out, or encode it as numbers, or use categorical_features="auto"'
+
+
+@pytest.mark.parametrize("missing", ["error", "mean", "native"])
+@pytest.mark.parametrize("convert", [np.asarray, np.ndarray.tolist])
+def test_text_in_an_array_is_named_by_the_number_of_its_column(missing, convert):
+    with pytest.raises(ValueError, match=f"^{re.escape(HOLDS)}$"):
+        RPFCluster(3, missing=missing).fit(convert(TEXT))
+    with pytest.raises(ValueError, match=r"^column 1 \(text\) holds no numbers"):
+        RPFCluster(3, categorical_features=[0], missing=missing).fit(convert(TEXT[:, [4, 4, 0]]))
+    # What the message advises works.
+    RPFCluster(3, categorical_features="auto", missing=missing, random_state=0).fit(np.asarray(TEXT))
+
+
+def test_text_in_an_array_of_text_and_among_new_samples_is_named():
+    with pytest.raises(ValueError, match=r"^columns 0 \(text\), 1 \(text\) hold no numbers; leave them out"):
+        RPFCluster(3).fit(TEXT[:, [4, 4]].astype(str))
+    with pytest.raises(ValueError, match=r"^column 0 \(text\) holds no numbers"):
+        RPFCluster(3, random_state=0).fit(X).predict(TEXT[:, [4, 1, 2, 3]])
+    with pytest.raises(ValueError, match=r"49 \(text\) and 10 more hold no numbers"):
+        RPFCluster(3).fit(np.full((60, 60), "x"))
+
+
+@pytest.mark.parametrize("estimator", [RPFEmbedding(), RPForestKernel(), NJW(), RPFCluster(3, affinity="precomputed")])
+def test_categories_are_advised_only_where_they_can_be_given(estimator):
+    with pytest.raises(ValueError, match=r"\(text\) holds no numbers; leave it out, or encode it as numbers$"):
+        estimator.fit(TEXT)
+    with pytest.raises(ValueError, match="X holds no numbers but dates"):
+        estimator.fit(np.column_stack([DAYS, DAYS]))
+
+
+@pytest.mark.parametrize("missing", ["error", "native"])
+def test_an_array_of_dates_is_refused_as_a_data_frame_of_dates_is(missing):
+    dates = np.column_stack([DAYS, DAYS])
+    for wrong in (dates, dates - DAYS[0], dates.astype("M8[ns]")):
+        message = f"X holds no numbers but dates ({wrong.dtype}); leave them out, or encode them as numbers"
+        with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+            RPFCluster(3, missing=missing).fit(wrong)
+        with pytest.raises(ValueError, match="but dates"):
+            RPFCluster(3, random_state=0).fit(X[:, :2]).predict(wrong)
+    objects = TEXT.copy()
+    message = r"^column 4 \(dates\) holds no numbers; leave it out, or encode it as numbers$"
+    for days in (list(DAYS.astype("M8[ns]")), list(DAYS - DAYS[0]), DAYS.astype(object), pd.to_datetime(DAYS)):
+        objects[:, 4] = days
+        for wrong in (objects, objects.tolist()):
+            with pytest.raises(ValueError, match=message):
+                RPFCluster(3, missing=missing).fit(wrong)
+
+
+def test_dates_in_a_column_of_objects_are_no_text():
+    frame = pd.DataFrame({"size": X[:60, 0], "day": DAYS.astype(object)})
+    for categorical in (None, "auto"):
+        with pytest.raises(ValueError, match=f"^{re.escape(DAY)}$"):
+            RPFCluster(3, categorical_features=categorical).fit(frame)
+
+
+@pytest.mark.parametrize("library", ["pandas", "pyarrow"])
+def test_a_column_name_that_occurs_twice_is_named(library):
+    values = [X[:, 0], X[:, 1], X[:, 2]]
+    names = ["size", "width", "size"]
+    twice = pd.DataFrame(np.column_stack(values), columns=names)
+    if library == "pyarrow":
+        arrow = pytest.importorskip("pyarrow")
+        twice = arrow.Table.from_arrays([arrow.array(column) for column in values], names=names)
+    message = '^X has several columns of the name "size"; rename them or leave all but one of them out$'
+    for params in ({}, {"missing": "native"}, {"categorical_features": ["width"]}):
+        with pytest.raises(ValueError, match=message):
+            RPFCluster(3, **params).fit(twice)
+    with pytest.raises(ValueError, match='names "a", "b"'):
+        RPFCluster(3).fit(pd.DataFrame(X, columns=list("abab")))
+
+
+@pytest.mark.parametrize("params", [{}, {"missing": "native"}, {"categorical_features": "auto"}])
+def test_a_lazy_frame_must_be_collected(params):
+    polars = pytest.importorskip("polars")
+    with pytest.raises(TypeError, match=r"^X is a LazyFrame, which holds no rows; pass X.collect\(\)$"):
+        RPFCluster(3, **params).fit(polars.DataFrame(X).lazy())
+
+
+def test_what_is_no_table_is_refused_with_what_to_pass():
+    with pytest.raises(TypeError, match=r"structured array with fields a, b; pass pandas.DataFrame\(X\)"):
+        RPFCluster(3).fit(np.zeros(9, dtype=[("a", float), ("b", float)]))
+    with pytest.raises(TypeError, match="X is a string, but must be a table"):
+        RPFCluster(3).fit("iris.csv")
+    with pytest.raises(ValueError, match="Expected 2D array, got scalar array"):
+        RPFCluster(3).fit(np.array(None, dtype=object))
+    with pytest.raises(ValueError, match="60 rows and no columns"):
+        RPFCluster(3).fit(pd.DataFrame(index=range(60)))
+    with pytest.raises(ValueError, match="Expected 2D array, got 1D array"):
+        RPFCluster(3).fit(pd.Series(["x", "y", "z"]))
+
+
+@pytest.mark.parametrize("missing", ["error", "mean", "native"])
+def test_infinity_is_named_by_column_and_row(missing):
+    far = X.copy()
+    far[7, 2] = -np.inf
+    for wrong, title in ((far, "2"), (far.tolist(), "2"), (pd.DataFrame(far, columns=list("abcd")), '"c"')):
+        with pytest.raises(ValueError, match=f"^column {title} has the value infinity in row 7; replace it"):
+            RPFCluster(3, missing=missing).fit(wrong)
+    with pytest.raises(ValueError, match=r"^column 2 has the value infinity in row 7"):
+        RPFEmbedding().fit(far)
+
+
+def test_columns_of_other_objects_are_named():
+    arrow = pytest.importorskip("pyarrow")
+    frame = pd.DataFrame({"size": X[:60, 0], "width": X[:60, 1]})
+    for column, content in (
+        (pd.arrays.IntervalArray.from_breaks(np.arange(61)), "text"),
+        (X[:60, 1] + 1j, "complex values"),
+        ([{"a": 1}] * 60, "objects"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=rf'^column "c" \({content}\) holds no numbers'):
+            RPFCluster(3).fit(frame.assign(c=column))
+    structs = arrow.table({"x": X[:60, 0], "c": arrow.array([{"a": 1}] * 60)})
+    with pytest.raises((TypeError, ValueError), match=r'^column "c" \(objects\) holds no numbers'):
+        RPFCluster(3).fit(structs)
+    with pytest.raises(ValueError, match=r'^column "c" holds lists or other objects, which are no categories'):
+        RPFCluster(3, categorical_features=["c"]).fit(frame.assign(c=[[1]] * 60))
