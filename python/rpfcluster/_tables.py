@@ -38,7 +38,17 @@ def compact(X: Any) -> tuple[Any, bool]:
 
 
 def without_na(X: Any) -> Any:
-    """Return X with NaN for pandas.NA in its columns of objects, which NumPy cannot convert."""
+    """Return X with NaN for what NumPy does not take for missing, and floats for integers it does not have.
+
+    These are masked values, pandas.NA in columns of objects, and integers of 128 bits in Polars.
+    """
+    if isinstance(X, np.ma.MaskedArray):
+        floats: Any = np.result_type(X.dtype, np.float32) if X.dtype.kind in "biuf" else object
+        return np.ma.filled(X.astype(floats), np.nan) if np.ma.is_masked(X) else X.data
+    pl = sys.modules.get("polars")
+    if pl is not None and isinstance(X, pl.DataFrame):
+        wide = [name for name, kind in X.schema.items() if str(kind) in ("Int128", "UInt128")]
+        return X.with_columns(pl.col(wide).cast(pl.Float64)) if wide else X
     pd = sys.modules.get("pandas")
     if pd is None or not isinstance(X, pd.DataFrame):
         return X

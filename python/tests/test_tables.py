@@ -12,7 +12,7 @@ from scipy import sparse
 
 from rpfcluster import RPFCluster, RPFEmbedding, RPFNeighbors, RPForest, RPForestKernel
 from rpfcluster._common import check_data
-from rpfcluster._tables import compact
+from rpfcluster._tables import compact, without_na
 from rpfcluster.datasets import load_iris
 
 X, _ = load_iris(return_X_y=True)
@@ -109,6 +109,31 @@ def test_missing_lists_and_numbers_are_nan():
     np.testing.assert_array_equal(rows, [[1, 1, 1, 2], [nan, 2, nan, nan], [3, nan, 5, 6]])
     frame = pl.DataFrame({"x": [1.0, None], "i": [1, None]})
     np.testing.assert_array_equal(compact(frame)[0], [[1, 1], [nan, nan]])
+
+
+def test_masked_values_are_gaps():
+    mask = np.random.default_rng(1).random(X.shape) < 0.1
+    hidden = np.where(mask, 99.0, X)
+    for dtype in (np.float64, np.float32):
+        rows = np.ma.masked_array(hidden.astype(dtype), mask=mask)
+        with pytest.raises(ValueError, match="has a missing value \\(NaN\\) in row"):
+            MODEL.fit(rows)
+        model = RPFCluster(3, missing="native", n_estimators=50, random_state=0)
+        expected = model.fit(np.where(mask, np.nan, X).astype(dtype)).labels_.copy()
+        assert (model.fit(rows).labels_ == expected).all()
+    whole = np.ma.masked_array((10 * X).astype(int), mask=mask)
+    assert np.isnan(without_na(whole)).sum() == mask.sum()
+    nothing_masked = np.ma.masked_array(X)
+    assert (MODEL.fit_predict(nothing_masked) == MODEL.fit_predict(X)).all()
+
+
+@pytest.mark.skipif(not hasattr(pl, "Int128"), reason="this version of Polars has no such integers")
+def test_polars_integers_of_128_bits_are_numbers():
+    frame = pl.DataFrame((10 * X).astype(int), schema=list("abcd"))
+    for params in ({}, {"missing": "native"}):
+        model = RPFCluster(3, n_estimators=50, random_state=0, **params)
+        expected = model.fit(frame).labels_.copy()
+        assert (model.fit(frame.with_columns(pl.col("a").cast(pl.Int128))).labels_ == expected).all()
 
 
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])
