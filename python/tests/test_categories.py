@@ -65,6 +65,14 @@ def test_labels_models_and_predictions_are_those_of_the_command(rpf, tmp_path, m
     assert (pickle.loads(pickle.dumps(model)).predict(new) == expected).all()
 
 
+def test_cells_of_a_file_are_trimmed_and_levels_of_a_frame_are_not(rpf, tmp_path):  # noqa: F811
+    spaced = FRAME.assign(color=np.where(np.arange(150) < 75, " " + FRAME["color"], FRAME["color"]))
+    model = RPFCluster(3, categorical_features=CATEGORICAL, random_state=4)
+    labels = labels_of(rpf, tmp_path, spaced, "--categorical", "color,code")
+    assert (model.fit(FRAME).labels_ == labels).all()
+    assert model.fit(spaced)._preparation.categories[0].levels == [" blue", " green", " red", "blue", "green", "red"]
+
+
 def test_categories_by_name_number_mask_and_type_are_the_same():
     def labels(X, wanted):
         return RPFCluster(3, categorical_features=wanted, n_estimators=40, random_state=0).fit(X).labels_.tolist()
