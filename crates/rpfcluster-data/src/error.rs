@@ -112,7 +112,12 @@ pub(crate) fn shortened(problem: &impl fmt::Display) -> String {
     rpfcluster::printable::excerpt(&problem.to_string(), 160)
 }
 
+/// `1 column`, `2 columns`.
+pub(crate) fn counted(many: usize, what: &str) -> String {
+    format!("{many} {what}{}", if many == 1 { "" } else { "s" })
+}
+
 /// The message for a row of `got` cells among rows of `width` cells.
 pub(crate) fn ragged(got: usize, width: usize) -> String {
-    format!("{got} {}, but the rows above have {width}", if got == 1 { "cell" } else { "cells" })
+    format!("{}, but the rows above have {width}", counted(got, "cell"))
 }

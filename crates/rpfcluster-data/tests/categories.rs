@@ -108,7 +108,11 @@ fn columns_have_the_names_of_their_features_and_levels() {
 #[test]
 fn columns_of_text_alone_and_preparations_of_models_work() {
     let text = "a,b\nx,u\ny,v\nx,u\ny,u\n";
-    let error = prepare(&["a", "b"]).fit(frame(text)).unwrap_err().to_string();
+    let (table, _) = prepare(&["a", "b"]).fit(frame(text)).unwrap();
+    assert_eq!(table.columns, ["a=x", "a=y", "b=u", "b=v"], "a first line whose cells do not recur");
+    let without = text.replace("y,v", "z,v");
+    let error =
+        prepare(&["a", "b"]).fit(frame(&without.replace("x,u\ny,u\n", "x,w\n"))).unwrap_err().to_string();
     assert!(error.contains("or --header yes if its first line names them"), "{error}");
     let options = ReadOptions { header: Some(true), ..Default::default() };
     let frame = |text: &str| read_frame_bytes(text.as_bytes().to_vec(), "t", &options).unwrap();

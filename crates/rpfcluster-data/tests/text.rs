@@ -6,7 +6,7 @@ use std::io::Write;
 use proptest::prelude::*;
 use rpfcluster_data::{
     ColumnRef, DataError, Format, Frame, Labels, Missing, Prepare, ReadOptions, Selection, Standardize,
-    Table, Values, read_frame, read_frame_bytes, read_labels_bytes,
+    Table, Values, read_batches_bytes, read_frame, read_frame_bytes, read_labels_bytes,
 };
 
 const TEXT: ReadOptions =
@@ -96,11 +96,67 @@ fn delimiter_decimal_and_header_can_be_given() {
     assert_eq!(read("a;b\n1;1,234\n", comma), (1, 2, 1.234, said.into()));
     let none = ReadOptions { header: Some(false), ..TEXT };
     assert_eq!(read("2019,2020\n1,2\n", none).0, 2);
+    for (name, text) in
+        [("pipe", "1|2"), ("comma", "1,2"), ("space", "1 2"), ("tab", "1\t2"), ("semicolon", "1;2")]
+    {
+        assert_eq!(read(text, ReadOptions { delimiter: Some(name.parse().unwrap()), ..TEXT }).1, 2, "{name}");
+    }
     for wrong in ["", "ab", "a", "1", ".", "\"", "-"] {
         let message = wrong.parse::<rpfcluster_data::Delimiter>().unwrap_err().to_string();
         assert!(message.contains("use a character such as ;"), "{message}");
     }
     assert!("x".parse::<rpfcluster_data::Decimal>().unwrap_err().to_string().contains("comma"));
+}
+
+#[test]
+fn a_first_line_for_excel_tells_the_delimiter() {
+    let read = |text: &str, options: &ReadOptions| {
+        let frame = read_frame_bytes(text.as_bytes().to_vec(), "t.csv", options).unwrap();
+        (frame.names().join(" "), frame.n(), frame.place(0).line, frame.text(0, 0).map(String::from))
+    };
+    let told = ("a b".to_string(), 2, 3, None);
+    for text in [
+        "sep=^\na^b\n1^2\n3^4\n",
+        "\u{feff}SEP=;\r\na;b\r\n1;2\r\n3;4\r\n",
+        "\"sep=,\"\na,b\n1,2\n3,4\n",
+        "sep=\t\na\tb\n1\t2\n3\t4\n",
+        "sep=\\t\na\tb\n1\t2\n3\t4\n",
+    ] {
+        assert_eq!(read(text, &TEXT), told, "{text:?}");
+    }
+    let semicolon = ReadOptions { delimiter: Some(";".parse().unwrap()), ..TEXT };
+    assert_eq!(read("sep=,\na;b\n1;2\n3;4\n", &semicolon), told, "the option counts, the line is left out");
+    let batches = read_batches_bytes(b"sep=^\na^b\n1^2\n3^4\n"[..].into(), "t.csv", &TEXT, 1).unwrap();
+    assert_eq!(batches.map(|batch| batch.unwrap().frame.number(0, 1)).collect::<Vec<_>>(), [2.0, 4.0]);
+    assert!(read_frame_bytes(b"sep=;".to_vec(), "t.csv", &TEXT).unwrap_err().to_string().contains("empty"));
+}
+
+#[test]
+fn a_point_between_thousands_or_before_decimals_is_said() {
+    let said = |text: &str| frame(text).dialect().unwrap().to_string();
+    assert_eq!(said("a;b\n1.001;995\n2.500;7\n"), "cells separated by \";\", decimal point, header");
+    assert_eq!(numbers("a;b\n1.001;995\n2.500;7\n"), [1.001, 995.0, 2.5, 7.0]);
+    for clear in ["a;b\n1.001;9.5\n", "a;b\n1;2\n"] {
+        assert_eq!(said(clear), "cells separated by \";\", header", "{clear}");
+    }
+    assert_eq!(said("a,b\n1.001,2\n"), "cells separated by \",\", header");
+}
+
+#[test]
+fn the_spellings_of_gaps_that_pandas_reads_are_missing_cells() {
+    let gaps =
+        ["#N/A", "#N/A N/A", "#NA", "-1.#IND", "1.#QNAN", "<NA>", "None", "NaT", "-nan", "NULL", "n/a"];
+    for gap in gaps {
+        let text = format!("x,y\n1,2\n{gap},4\n5,6\n");
+        let drop = Prepare { missing: Missing::Drop, ..Prepare::default() };
+        assert_eq!(drop.fit(frame(&text)).unwrap().0.rows, Some(vec![1, 3]), "{gap}");
+    }
+    // As a label each of them is missing, like NA.
+    let label = Prepare { label: Some("x".into()), ..Prepare::default() };
+    for gap in ["NA", "None", "#N/A"] {
+        let message = label.fit(frame(&format!("x,y\nu,2\n{gap},4\n"))).unwrap_err().to_string();
+        assert!(message.contains("the label is missing"), "{gap}: {message}");
+    }
 }
 
 #[test]
@@ -168,6 +224,7 @@ fn unreadable_text_is_refused_with_its_place() {
         (b"x,y\n1,2\n\n3,4,5\n", "row 2 (line 4): 3 cells, but the rows above have 2"),
         (b"\"x\",y\n\"1\",2\n3,4,5\n", "row 2 (line 3): 3 cells"),
         (b"a,b,c,d\n1,2\n3,4\n", "the header names 4 columns, but the first row has 2 cells"),
+        (b"a\n1,2,3\n4,5,6\n", "the header names 1 column, but the first row has 3 cells"),
         (b"\x00\x01\x02\x03", "is not text"),
         (b"\xff\xfe1\x00", "UTF-16"),
     ] {
@@ -214,7 +271,10 @@ fn missing_cells_are_refused_dropped_or_averaged() {
     assert_eq!(filled.values, Values::F64(vec![1., 6., 2., 6., 3., 4., 5., 6., 7., 6., 3.6, 8.]));
     let all = Prepare { missing: Missing::Mean, ..Prepare::default() };
     let message = all.fit(frame("a,b\n1,NA\n2,NA\n3,?\n")).unwrap_err().to_string();
-    assert!(message.contains("column 2") && message.contains("no value to take the mean of"), "{message}");
+    assert!(
+        message.contains("column 2") && message.contains("no value to take the mean of"),
+        "{message}"
+    );
     let drop = Prepare { missing: Missing::Drop, ..Prepare::default() };
     let message = drop.fit(frame("a,b\n1,NA\nNA,2\n")).unwrap_err().to_string();
     assert!(message.contains("no row is left"), "{message}");

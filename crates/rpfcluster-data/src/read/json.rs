@@ -1,6 +1,7 @@
 //! JSON: one object per line (JSON Lines, also called NDJSON), or one array of objects. A key is a column.
 //!
-//! Columns are in order of first appearance; a key that a row lacks is a missing cell, as is `null`. Booleans are 0 and 1.
+//! Columns are in order of first appearance; a key that a row lacks is a missing cell, as are `null` and `NaN`.
+//! Booleans are 0 and 1.
 //! Lists of numbers that have one length in all rows, such as embeddings, become one column for each element, `name[1]`,
 //! `name[2]`, … Objects and other lists become text that names their type. The text is parsed twice, first for
 //! the columns, so that the numbers are held once.
@@ -9,6 +10,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt;
 
+use memchr::memmem;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::MAX_WIDTH;
@@ -60,11 +62,13 @@ impl Keys {
     }
 }
 
-/// Reads a whole JSON file.
-pub(crate) fn read(bytes: &[u8], source: &str, budget: &Budget) -> Result<Frame> {
+/// Reads a whole JSON file, in which the numbers that JSON does not have are respelled.
+pub(crate) fn read(bytes: &mut [u8], source: &str, budget: &Budget) -> Result<Frame> {
+    let infinite = respell(bytes);
+    let bytes = &*bytes;
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut keys = Keys::default();
-    let rows = scan(bytes, source, budget, &mut |row, guess, name, found| {
+    let rows = scan(bytes, source, budget, infinite, &mut |row, guess, name, found| {
         let at = match keys.find(name, guess) {
             Some(at) => at,
             None => {
@@ -114,7 +118,7 @@ pub(crate) fn read(bytes: &[u8], source: &str, budget: &Budget) -> Result<Frame>
     }
     let mut collector = Collector::new(source, names, false, budget)?;
     collector.begin(rows)?;
-    scan(bytes, source, budget, &mut |row, guess, name, found| {
+    scan(bytes, source, budget, infinite, &mut |row, guess, name, found| {
         let Some(at) = keys.find(name, guess) else { return Ok(guess) };
         let (column, row) = (keys.keys[at].first, row - 1);
         match found {
@@ -133,18 +137,53 @@ pub(crate) fn read(bytes: &[u8], source: &str, budget: &Budget) -> Result<Frame>
     collector.finish()
 }
 
+/// Respells the numbers that JSON does not have and Python's `json.dumps` writes, in place, so that a parser of JSON takes them
+/// and every character keeps its place: `NaN` becomes an empty list, which is a missing value, and an infinite number a
+/// text of one character that no table holds. Returns whether there are infinite numbers.
+fn respell(bytes: &mut [u8]) -> bool {
+    const SPELLINGS: [(&[u8], &[u8]); 3] =
+        [(b"NaN", b"[ ]"), (b"Infinity", br#""\u0000""#), (b"-Infinity", br#""\u0000-""#)];
+    if memmem::find(bytes, b"NaN").is_none() && memmem::find(bytes, b"Infinity").is_none() {
+        return false;
+    }
+    let (mut at, mut quoted, mut infinite) = (0, false, false);
+    while let Some(&byte) = bytes.get(at) {
+        let mut used = 1;
+        match byte {
+            // No string of JSON contains a line end.
+            b'\n' => quoted = false,
+            b'"' => quoted = !quoted,
+            b'\\' if quoted => used = 2,
+            b'N' | b'I' | b'-' if !quoted => {
+                let rest = &bytes[at..];
+                let is_here = |name: &[u8]| {
+                    rest.starts_with(name) && !rest.get(name.len()).is_some_and(u8::is_ascii_alphanumeric)
+                };
+                if let Some((name, spelled)) = SPELLINGS.iter().find(|(name, _)| is_here(name)) {
+                    bytes[at..at + name.len()].copy_from_slice(spelled);
+                    infinite |= name.len() > 3;
+                    used = name.len();
+                }
+            }
+            _ => {}
+        }
+        at += used;
+    }
+    infinite
+}
+
 /// What is done with each value: the row from 1, a guess of the key's place, the key and the value. Returns the place.
 type Put<'a> = &'a mut dyn FnMut(usize, usize, &str, &Found) -> std::result::Result<usize, String>;
 
 /// Calls `put` with every value; returns the number of rows.
-fn scan(bytes: &[u8], source: &str, budget: &Budget, put: Put<'_>) -> Result<usize> {
+fn scan(bytes: &[u8], source: &str, budget: &Budget, infinite: bool, put: Put<'_>) -> Result<usize> {
     let row_error = |row: usize, line: usize, problem: String| DataError::Row {
         path: source.to_string(),
         row: Place { row, line },
         problem,
     };
     let rows = RefCell::new(0);
-    let mut visit = Objects { rows: &rows, budget, put, put_error: None };
+    let mut visit = Objects { rows: &rows, value: Value { budget, infinite }, put, put_error: None };
     if bytes.trim_ascii_start().starts_with(b"[") {
         let mut json = serde_json::Deserializer::from_slice(bytes);
         let done = visit.array(&mut json).and_then(|()| json.end());
@@ -177,7 +216,7 @@ fn scan(bytes: &[u8], source: &str, budget: &Budget, put: Put<'_>) -> Result<usi
 /// Reads objects one after another.
 struct Objects<'a> {
     rows: &'a RefCell<usize>,
-    budget: &'a Budget,
+    value: Value<'a>,
     put: Put<'a>,
     put_error: Option<String>,
 }
@@ -221,10 +260,10 @@ impl<'de> Visitor<'de> for &mut Objects<'_> {
         let row = *self.rows.borrow();
         let mut guess = 0;
         while let Some(name) = map.next_key::<String>()? {
-            let found = map.next_value_seed(Value(self.budget))?;
+            let found = map.next_value_seed(self.value)?;
             let done = (self.put)(row, guess, &name, &found);
             if let Found::List(list) = found {
-                self.budget.release(list.capacity() * size_of::<f64>());
+                self.value.budget.release(list.capacity() * size_of::<f64>());
             }
             match done {
                 Ok(at) => guess = at + 1,
@@ -242,7 +281,12 @@ impl<'de> Visitor<'de> for &mut Objects<'_> {
 }
 
 /// Reads one value; the memory of lists comes from the budget.
-struct Value<'a>(&'a Budget);
+#[derive(Clone, Copy)]
+struct Value<'a> {
+    budget: &'a Budget,
+    /// Whether the file has infinite numbers, which are respelled as texts.
+    infinite: bool,
+}
 
 impl<'de> DeserializeSeed<'de> for Value<'_> {
     type Value = Found;
@@ -280,7 +324,14 @@ impl<'de> Visitor<'de> for Value<'_> {
     }
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> std::result::Result<Found, E> {
-        self.0.probe(text.len()).map_err(E::custom)?;
+        if let (true, Some(sign)) = (self.infinite, text.strip_prefix('\0')) {
+            match sign {
+                "" => return Ok(Found::Number(f64::INFINITY)),
+                "-" => return Ok(Found::Number(f64::NEG_INFINITY)),
+                _ => {}
+            }
+        }
+        self.budget.probe(text.len()).map_err(E::custom)?;
         Ok(Found::Text(text.to_string()))
     }
 
@@ -292,12 +343,12 @@ impl<'de> Visitor<'de> for Value<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<Found, A::Error> {
         let mut list = Vec::new();
         let mut numbers = true;
-        while let Some(item) = seq.next_element_seed(Value(self.0))? {
+        while let Some(item) = seq.next_element_seed(self)? {
             let x = match item {
                 Found::Number(x) => x,
                 Found::Missing => f64::NAN,
                 Found::List(inner) => {
-                    self.0.release(inner.capacity() * size_of::<f64>());
+                    self.budget.release(inner.capacity() * size_of::<f64>());
                     numbers = false;
                     continue;
                 }
@@ -308,14 +359,14 @@ impl<'de> Visitor<'de> for Value<'_> {
             };
             if list.len() == list.capacity() {
                 let more = 16.max(list.len() / 2);
-                self.0.reserve(&mut list, more).map_err(A::Error::custom)?;
+                self.budget.reserve(&mut list, more).map_err(A::Error::custom)?;
             }
             list.push(x);
         }
         if numbers && !list.is_empty() {
             return Ok(Found::List(list));
         }
-        self.0.release(list.capacity() * size_of::<f64>());
+        self.budget.release(list.capacity() * size_of::<f64>());
         Ok(if numbers { Found::Missing } else { Found::Other("list") })
     }
 }

@@ -169,14 +169,14 @@ pub fn read_frame_bytes(bytes: Vec<u8>, source: &str, options: &ReadOptions) -> 
     parse_frame(bytes, source, options, &budget)
 }
 
-fn parse_frame(bytes: Vec<u8>, source: &str, options: &ReadOptions, budget: &Budget) -> Result<Frame> {
+fn parse_frame(mut bytes: Vec<u8>, source: &str, options: &ReadOptions, budget: &Budget) -> Result<Frame> {
     if let Some(problem) = foreign::remedy(&bytes, options.format, source) {
         return Err(format(source, problem));
     }
     match options.format.unwrap_or_else(|| Format::from_bytes(&bytes)) {
         Format::Text => text::read(bytes, source, options, budget),
         Format::Npy => npy::read(&bytes, source)?.into_frame(budget),
-        Format::Json => json::read(&bytes, source, budget),
+        Format::Json => json::read(&mut bytes, source, budget),
         #[cfg(feature = "parquet")]
         Format::Parquet => parquet::read(bytes, source, budget),
         #[cfg(not(feature = "parquet"))]

@@ -50,7 +50,7 @@ impl std::str::FromStr for Decimal {
 pub(crate) enum Cell<'a> {
     /// A number, perhaps infinite, never NaN.
     Number(f64),
-    /// Empty, `?`, or, ignoring case, `NA`, `N/A`, `NaN` or `null`.
+    /// Empty, `?`, or, ignoring case, `NA`, `NaN`, `null`, `None` or another of [`GAPS`].
     Missing,
     /// Anything else, trimmed.
     Text(&'a [u8]),
@@ -163,13 +163,20 @@ pub(crate) fn is_grouped(whole: &[u8], separator: u8) -> bool {
         && rest.all(|group| group.len() == 3)
 }
 
+/// What other programs write for a missing value: pandas' list, and `NaT` of its times.
+const GAPS: [&[u8]; 6] = [b"na", b"nan", b"nat", b"n/a", b"null", b"none"];
+const GAPS_WITH_SIGNS: [&[u8]; 4] = [b"<na>", b"#n/a", b"#na", b"#n/a n/a"];
+/// NaN as old C libraries of Windows spell it.
+const GAPS_OF_WINDOWS: [&[u8]; 4] = [b"1.#ind", b"1.#qnan", b"-1.#ind", b"-1.#qnan"];
+
 fn is_missing(cell: &[u8]) -> bool {
-    match cell.len() {
-        0 => true,
-        1 => cell == b"?",
-        2 => cell.eq_ignore_ascii_case(b"na"),
-        3 => cell.eq_ignore_ascii_case(b"nan") || cell.eq_ignore_ascii_case(b"n/a"),
-        4 => cell.eq_ignore_ascii_case(b"null"),
+    let is_one = |gaps: &[&[u8]]| gaps.iter().any(|gap| cell.eq_ignore_ascii_case(gap));
+    // Numbers leave at their first or third character.
+    match cell {
+        [] | [b'?'] => true,
+        [b'n' | b'N', ..] => is_one(&GAPS),
+        [b'<' | b'#', ..] => is_one(&GAPS_WITH_SIGNS),
+        [b'1', b'.', b'#', ..] | [b'-', b'1', b'.', b'#', ..] => is_one(&GAPS_OF_WINDOWS),
         _ => false,
     }
 }
@@ -185,10 +192,15 @@ mod tests {
         {
             assert_eq!(cell(text.as_bytes(), Decimal::Point), Cell::Number(x), "{text}");
         }
-        for text in ["", "  ", "NA", "nan", "NaN", "?", "null", "-nan"] {
+        for text in
+            ["", "  ", "NA", "nan", "NaN", "?", "null", "-nan", "-NaN", " None ", "NaT", "NULL", "n/a"]
+        {
             assert_eq!(cell(text.as_bytes(), Decimal::Point), Cell::Missing, "{text}");
         }
-        for text in [".", "-", "1,5", "setosa", "1e", "--1", "1.2.3"] {
+        for text in ["#N/A", "#N/A N/A", "#NA", "<NA>", "-1.#IND", "-1.#QNAN", "1.#IND", "1.#QNAN"] {
+            assert_eq!(cell(text.as_bytes(), Decimal::Point), Cell::Missing, "{text}");
+        }
+        for text in [".", "-", "1,5", "setosa", "1e", "--1", "1.2.3", "nonesuch", "#1", "1.#INF", "#DIV/0!"] {
             assert!(matches!(cell(text.as_bytes(), Decimal::Point), Cell::Text(_)), "{text}");
         }
     }

@@ -33,6 +33,11 @@ impl Delimiter {
     }
 }
 
+/// Whether a character that is told can stand between cells.
+fn can_separate(byte: u8) -> bool {
+    byte.is_ascii_punctuation() && !b"\"'.+-_".contains(&byte)
+}
+
 impl std::str::FromStr for Delimiter {
     type Err = DataError;
 
@@ -42,14 +47,13 @@ impl std::str::FromStr for Delimiter {
             ("blanks" | "space" | " ", _) => Ok(Delimiter::Blanks),
             ("comma", _) => Ok(Delimiter::Byte(b',')),
             ("semicolon", _) => Ok(Delimiter::Byte(b';')),
-            (_, &[byte]) if byte.is_ascii_punctuation() && !b"\"'.+-_".contains(&byte) => {
-                Ok(Delimiter::Byte(byte))
-            }
+            ("pipe", _) => Ok(Delimiter::Byte(b'|')),
+            (_, &[byte]) if can_separate(byte) => Ok(Delimiter::Byte(byte)),
             _ => Err(DataError::Option {
                 name: format!("delimiter \"{}\"", excerpt(name)),
                 problem:
                     "is not one character that can stand between cells; use a character such as ; or |, or \
-                          comma, semicolon, tab or blanks"
+                          comma, semicolon, pipe, tab, space or blanks"
                         .into(),
             }),
         }
@@ -67,6 +71,9 @@ impl std::fmt::Display for Delimiter {
         }
     }
 }
+
+/// A column is one of numbers if at least this many times as many cells are numbers as are text.
+const NUMBERS: usize = 9;
 
 /// Records examined: enough to outvote a few odd ones, at no noticeable cost.
 const SAMPLE: usize = 64;
@@ -223,25 +230,62 @@ fn sample_and_rest(body: &[u8], delimiter: Option<Delimiter>) -> (Vec<&[u8]>, &[
     (sample, rest)
 }
 
-/// A header is a first line with text over a column of numbers; a line of text with one cell fewer than every line
-/// below (R does not name the row names); numbers that count years or columns ([`counts`]); or, alone in the file, a
-/// line without a number.
+/// Whether numbers with a point, all of them, might be whole numbers with separators of thousands (1.234), and there are some.
+pub(crate) fn has_ambiguous_points(rows: &[Vec<&[u8]>]) -> bool {
+    let is_number = |s: &&&[u8]| s.contains(&b'.') && matches!(cell(s, Decimal::Point), Cell::Number(_));
+    let mut with_point = rows.iter().flatten().filter(is_number).peekable();
+    with_point.peek().is_some() && with_point.all(|s| is_grouped(s.trim_ascii(), b'.'))
+}
+
+/// Whether every row but the header ends with a delimiter, after which nothing follows.
+pub(crate) fn ends_empty(first: &[&[u8]], rest: &[Vec<&[u8]>]) -> bool {
+    let is_longer = |row: &Vec<&[u8]>| row.len() == first.len() + 1;
+    !rest.is_empty() && rest.iter().all(|row| is_longer(row) && row.last().is_some_and(|s| s.is_empty()))
+}
+
+/// A header is a first line with text over a column of numbers or of booleans; a line of text with one cell fewer than every line
+/// below (R does not name the row names); numbers that count years or columns ([`counts`]); in a table of text
+/// alone, a line whose cells do not recur, while every column below repeats one of its own; or, alone in the file, a line
+/// without a number.
 pub(crate) fn has_header(first: &[&[u8]], rest: &[Vec<&[u8]>], decimal: Decimal) -> bool {
-    let is_text = |s: &&[u8]| matches!(cell(s, decimal), Cell::Text(_));
-    let is_number = |s: &&[u8]| matches!(cell(s, decimal), Cell::Number(_));
+    let is_boolean = |s: &[u8]| s.eq_ignore_ascii_case(b"true") || s.eq_ignore_ascii_case(b"false");
+    let is_text = |s: &&[u8]| matches!(cell(s, decimal), Cell::Text(text) if !is_boolean(text));
+    let is_number = |s: &&[u8]| match cell(s, decimal) {
+        Cell::Number(_) => true,
+        Cell::Text(text) => is_boolean(text),
+        Cell::Missing => false,
+    };
     if rest.is_empty() {
         return !first.iter().any(is_number);
     }
     // R names one column fewer than it writes: the first holds row names.
-    let shift = usize::from(rest.iter().all(|row| row.len() == first.len() + 1));
+    let shift = rest.iter().all(|row| row.len() == first.len() + 1) && !ends_empty(first, rest);
+    let shift = usize::from(shift);
+    // A few texts may be spellings of gaps, such as `-`.
     let over_numbers = |column: usize| {
-        let mut below = rest.iter().filter_map(|row| row.get(column + shift)).peekable();
-        below.peek().is_some() && below.clone().any(is_number) && !below.any(is_text)
+        let below = || rest.iter().filter_map(|row| row.get(column + shift));
+        let numbers = below().filter(|s| is_number(s)).count();
+        numbers > 0 && numbers >= NUMBERS * below().filter(|s| is_text(s)).count()
     };
     if first.iter().enumerate().any(|(column, name)| is_text(name) && over_numbers(column)) {
         return true;
     }
-    (shift == 1 && first.iter().all(is_text)) || counts(first, rest, decimal)
+    (shift == 1 && first.iter().all(is_text))
+        || counts(first, rest, decimal)
+        || (!rest.iter().flatten().any(is_number)
+            && (0..first.len()).all(|column| is_title(first, rest, column)))
+}
+
+/// Whether the first cell of a column does not recur in it, while another does.
+fn is_title(first: &[&[u8]], rest: &[Vec<&[u8]>], column: usize) -> bool {
+    let title = first[column].trim_ascii();
+    let mut below: Vec<&[u8]> =
+        rest.iter().filter_map(|row| row.get(column)).map(|s| s.trim_ascii()).collect();
+    below.retain(|s| !s.is_empty());
+    below.sort_unstable();
+    !title.is_empty()
+        && below.binary_search(&title).is_err()
+        && below.windows(2).any(|pair| pair[0] == pair[1])
 }
 
 /// Whether the numbers of the first line are years (2019, 2020, 2021) in equal steps, and those of no line below are; or
@@ -318,6 +362,12 @@ mod tests {
             ("0,1\n0.5,1.5\n0.1,0.2", false),
             ("0,1,2\n1,1,0\n2,0,1", false),
             ("1,2,3\n0.5,1,2\n7,8.5,9", false),
+            ("color,size\nred,s\nblue,l\nred,l", true),
+            ("red,s\nblue,l\nred,l", false),
+            ("color,id\nred,s\nblue,l\nred,m", false),
+            ("color,size\nred,\n,l\nred,l", true),
+            ("is_new,x\ntrue,a\nFALSE,b", true),
+            ("true,a\nFALSE,b", false),
         ] {
             let rows = rows(text);
             assert_eq!(has_header(&rows[0], &rows[1..], Decimal::Point), expected, "{text}");

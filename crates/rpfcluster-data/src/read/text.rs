@@ -9,7 +9,7 @@ use super::encoding::decoded;
 use super::number::{Cell, Decimal, cell, short_decimal};
 use super::sniff::{self, Delimiter};
 use super::{MAX_WIDTH, ReadOptions, quoted_text};
-use crate::error::{DataError, Place, Result, format};
+use crate::error::{DataError, Place, Result, counted, format};
 use crate::frame::{Frame, Lines, TextColumn, numbered_names};
 use crate::memory::Budget;
 use crate::table::Values;
@@ -32,6 +32,9 @@ pub struct Dialect {
     pub decimal: Decimal,
     /// Whether the first line names the columns.
     pub header: bool,
+    /// Whether a point was taken for the decimal character where it might separate thousands: a file with semicolons between
+    /// cells such as 1.234, and none such as 1.5.
+    pub ambiguous_point: bool,
     /// Whether some text is not UTF-8 and was read as Windows-1252.
     pub windows_1252: bool,
 }
@@ -44,7 +47,11 @@ impl std::fmt::Display for Dialect {
             Delimiter::Byte(b'\t') => f.write_str("cells separated by tabs")?,
             Delimiter::Byte(byte) => write!(f, "cells separated by \"{}\"", char::from(byte))?,
         }
-        f.write_str(if self.decimal == Decimal::Comma { ", decimal comma" } else { "" })?;
+        f.write_str(match self.decimal {
+            Decimal::Comma => ", decimal comma",
+            Decimal::Point if self.ambiguous_point => ", decimal point",
+            Decimal::Point => "",
+        })?;
         f.write_str(if self.header { ", header" } else { ", no header" })?;
         f.write_str(if self.windows_1252 { ", Windows-1252" } else { "" })
     }
@@ -116,7 +123,7 @@ pub(crate) struct Parsed {
 
 /// Detects the delimiter, the decimal character, the header and the first row, as far as `options` leave them open. A byte order
 /// mark, blank lines and comments (`#`, `%`, `;;`) above the table are skipped. In a text without line feeds, carriage returns
-/// become line feeds.
+/// become line feeds. A first line `sep=;`, as Excel reads it, tells the delimiter unless `options` do.
 pub(crate) fn layout(bytes: &mut [u8], source: &str, options: &ReadOptions) -> Result<Layout> {
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         return Err(format(source, "is UTF-16 text; save it as UTF-8"));
@@ -127,13 +134,14 @@ pub(crate) fn layout(bytes: &mut [u8], source: &str, options: &ReadOptions) -> R
     if memchr::memchr(b'\n', bytes).is_none() {
         bytes.iter_mut().filter(|b| **b == b'\r').for_each(|b| *b = b'\n');
     }
-    let (start, line_number) = preamble(bytes);
+    let Preamble { start, line_number, told } = preamble(bytes);
     let body = bytes.get(start..).unwrap_or_default();
     if body.is_empty() {
         return Err(format(source, "the file is empty"));
     }
-    let sample = sniff::sample(body, options.delimiter);
-    let delimiter = options.delimiter.unwrap_or_else(|| sniff::delimiter(&sample));
+    let told = options.delimiter.or(told);
+    let sample = sniff::sample(body, told);
+    let delimiter = told.unwrap_or_else(|| sniff::delimiter(&sample));
     let wide =
         sample.iter().map(|line| sniff::cells(line, delimiter).count()).find(|width| *width > MAX_WIDTH);
     if let Some(width) = wide {
@@ -147,7 +155,11 @@ pub(crate) fn layout(bytes: &mut [u8], source: &str, options: &ReadOptions) -> R
     let decimal = options.decimal.unwrap_or_else(|| sniff::decimal(&rows));
     let header = options.header.unwrap_or_else(|| sniff::has_header(first, rest, decimal));
     let windows_1252 = std::str::from_utf8(body).is_err();
-    let dialect = Dialect { delimiter, decimal, header, windows_1252 };
+    let ambiguous_point = options.decimal.is_none()
+        && delimiter == Delimiter::Byte(b';')
+        && decimal == Decimal::Point
+        && sniff::has_ambiguous_points(&rows);
+    let dialect = Dialect { delimiter, decimal, header, ambiguous_point, windows_1252 };
     let width = if header { rest.first().map_or(first.len(), Vec::len) } else { first.len() };
     let header_start = start;
     if !header {
@@ -160,12 +172,17 @@ pub(crate) fn layout(bytes: &mut [u8], source: &str, options: &ReadOptions) -> R
         });
     }
     let mut names: Vec<String> = first.iter().map(|name| text_of(name)).collect();
-    if names.len() + 1 == width {
+    if sniff::ends_empty(first, rest) {
+        names.push(String::new());
+    } else if names.len() + 1 == width {
         names.insert(0, "row".to_string());
     }
     if names.len() != width {
-        let problem =
-            format!("the header names {} columns, but the first row has {width} cells", names.len());
+        let problem = format!(
+            "the header names {}, but the first row has {}",
+            counted(names.len(), "column"),
+            counted(width, "cell")
+        );
         return Err(format(source, problem));
     }
     let header_len = sniff::record_len(body, Some(delimiter));
@@ -173,27 +190,57 @@ pub(crate) fn layout(bytes: &mut [u8], source: &str, options: &ReadOptions) -> R
     Ok(Layout { dialect, names, start: start + header_len, first_line, header_start })
 }
 
-/// The length of what is above the table, and the number of the line that follows it: a byte order mark, blank lines and
-/// comments.
-fn preamble(bytes: &[u8]) -> (usize, usize) {
-    let mut start = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-    let mut line_number = 1;
-    while let Some(line) = bytes.get(start..).and_then(first_line) {
+/// What is above the table.
+struct Preamble {
+    /// Its length.
+    start: usize,
+    /// The number of the line that follows it.
+    line_number: usize,
+    /// The delimiter that it tells.
+    told: Option<Delimiter>,
+}
+
+/// Finds what is above the table: a byte order mark, a line `sep=;`, blank lines and comments.
+fn preamble(bytes: &[u8]) -> Preamble {
+    let mut above = Preamble { start: 0, line_number: 1, told: None };
+    if bytes.starts_with(b"\xef\xbb\xbf") {
+        above.start = 3;
+    }
+    if let Some(line) = first_line(&bytes[above.start..]) {
+        above.told = told_delimiter(line);
+        if above.told.is_some() {
+            above.start += line.len() + 1;
+            above.line_number += 1;
+        }
+    }
+    while let Some(line) = bytes.get(above.start..).and_then(first_line) {
         let trimmed = line.trim_ascii();
         let comment = trimmed.starts_with(b"#") || trimmed.starts_with(b"%") || trimmed.starts_with(b";;");
         if !(trimmed.is_empty() || comment) {
             break;
         }
-        start += line.len() + 1;
-        line_number += 1;
+        above.start += line.len() + 1;
+        above.line_number += 1;
     }
-    (start, line_number)
+    above
+}
+
+/// The delimiter of a line `sep=;`, perhaps in quotes.
+fn told_delimiter(line: &[u8]) -> Option<Delimiter> {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let line = line.strip_prefix(b"\"").and_then(|l| l.strip_suffix(b"\"")).unwrap_or(line);
+    let (name, told) = line.split_at_checked(4)?;
+    // A character, or a tab as `\t`; a word would be a name of a column.
+    let is_one = told.len() == 1 || told == b"\\t";
+    let told = std::str::from_utf8(told).ok().filter(|_| is_one && name.eq_ignore_ascii_case(b"sep="))?;
+    told.parse().ok()
 }
 
 /// Whether the first bytes of a text decide its layout, whatever follows them.
 pub(crate) fn is_decided(bytes: &[u8], delimiter: Option<Delimiter>) -> bool {
-    let body = bytes.get(preamble(bytes).0..).unwrap_or_default();
-    sniff::is_enough(body, delimiter)
+    let above = preamble(bytes);
+    let body = bytes.get(above.start..).unwrap_or_default();
+    sniff::is_enough(body, delimiter.or(above.told))
 }
 
 /// The bytes up to the first line end; `None` at the end of the text.
