@@ -251,5 +251,5 @@ fn rows_with_gaps_are_clustered_and_predicted_by_their_other_columns() {
     // A column without a value, and a model without moments, refuse.
     dir.put("empty.csv", "x,y\n1,\n2,\n3,\n");
     let empty = dir.rpf("cluster empty.csv -k 2 --missing native");
-    assert!(empty.err.contains("\"y\" has no value; leave it out with --drop y"), "{}", empty.err);
+    assert!(empty.err.contains("\"y\" is empty in every row; leave it out with --drop y"), "{}", empty.err);
 }

@@ -14,6 +14,9 @@ use crate::table::{Labels, Values};
 /// The code of a cell that is not text: a number or a missing value.
 pub(crate) const NO_TEXT: u32 = u32::MAX;
 
+/// What the text of a value begins with that is neither number nor text; its type follows.
+pub(crate) const FOREIGN: &str = "a value of type ";
+
 /// Characters that keep their meaning between the double quotes of a shell, and the comma between columns.
 const HARD_TO_TYPE: [char; 6] = ['"', ',', '$', '`', '\\', '!'];
 /// Characters besides letters and digits that need no quotes.
@@ -61,9 +64,44 @@ impl TextColumn {
         cells.map(|(i, &code)| self.put(row + i, &part.names[code as usize])).sum()
     }
 
+    /// What the values are that are neither numbers nor text, in the plural; `None` where there are none.
+    fn foreign(&self) -> Option<String> {
+        let named =
+            self.names.iter().filter(|_| self.is_foreign).find_map(|name| name.strip_prefix(FOREIGN))?;
+        Some(in_plural(named))
+    }
+
     fn get(&self, row: usize) -> Option<&str> {
         self.codes.get(row).and_then(|&c| self.names.get(c as usize)).map(String::as_str)
     }
+}
+
+/// Values of a type, as readers of columnar formats and of JSON name it, in the words of a message.
+fn in_plural(kind: &str) -> String {
+    // The first that the type begins with decides.
+    const WORDS: [(&[&str], &str); 11] = [
+        (&["Date"], "dates"),
+        (&["Timestamp"], "timestamps"),
+        (&["Time"], "times of day"),
+        (&["Duration"], "durations"),
+        (&["Interval"], "intervals of time"),
+        (&["Binary", "LargeBinary", "FixedSizeBinary", "BinaryView"], "binary values"),
+        (&["Struct", "Map", "Union"], "structs or maps"),
+        (&["object"], "objects"),
+        (&["list, map or struct"], "lists, maps or structs"),
+        (&["list", "List", "LargeList", "FixedSizeList"], "lists"),
+        (&["Decimal of", "Decimal256"], "decimals of over 38 digits"),
+    ];
+    let known = WORDS.iter().find(|(starts, _)| starts.iter().any(|start| kind.starts_with(start)));
+    known.map_or_else(|| format!("values of type {}", excerpt(kind)), |(_, words)| (*words).to_string())
+}
+
+/// The number that a text stands for in a feature: 1 for `true` and 0 for `false`, in any case.
+pub(crate) fn boolean(text: &str) -> Option<f64> {
+    if text.eq_ignore_ascii_case("true") {
+        return Some(1.0);
+    }
+    text.eq_ignore_ascii_case("false").then_some(0.0)
 }
 
 /// Maps rows to the lines of a text file: the line of the first row, and the lines without data after it.
@@ -197,6 +235,26 @@ impl Frame {
         let text = self.text.get(column)?.as_ref()?;
         let row = text.codes.iter().position(|&c| c != NO_TEXT)?;
         Some((row, text.get(row)?))
+    }
+
+    /// What a column holds that is neither numbers nor text, in the plural: `dates`.
+    pub(crate) fn foreign(&self, column: usize) -> Option<String> {
+        self.text.get(column)?.as_ref()?.foreign()
+    }
+
+    /// Turns the text of a column into numbers where all of it is [`boolean`], one cell at a time: a batch of rows with one of
+    /// the two values gets the numbers that the whole table gets.
+    pub(crate) fn read_booleans(&mut self, column: usize) {
+        let width = self.width();
+        let Some(slot) = self.text.get_mut(column) else { return };
+        let numbers = |text: &TextColumn| text.names.iter().map(|n| boolean(n)).collect::<Option<Vec<f64>>>();
+        let Some(numbers) = slot.as_ref().and_then(numbers) else { return };
+        let codes = slot.take().map_or_else(Vec::new, |text| text.codes);
+        for (row, code) in codes.into_iter().enumerate() {
+            if let Some(x) = numbers.get(code as usize) {
+                self.values.set(row * width + column, *x);
+            }
+        }
     }
 
     /// A cell as a label: its text, or its number in shortest form; `None` where it is missing.

@@ -16,6 +16,7 @@ mod iris;
 mod memory;
 mod prepare;
 mod read;
+mod refusal;
 mod scaling;
 mod table;
 

@@ -1,16 +1,16 @@
 //! From a [`Frame`] to a [`Table`]: selects columns, refuses, drops, fills (mean imputation) or keeps missing cells, turns
-//! categories into indicators and standardises columns (z-scores). Text in a feature and infinite numbers are errors. The
-//! fitted [`Preparation`] applies exactly the same steps to new rows.
+//! categories into indicators and standardises columns (z-scores). The texts true and false are numbers in a feature; other
+//! text ([`refusal`](crate::refusal)) and infinite numbers are errors. The fitted [`Preparation`] applies exactly the same steps to new rows.
 
 use serde::{Deserialize, Serialize};
 
-use crate::categories::{Category, Levels, can_be_levels, column_keys, expanded, per_column, table_width};
+use crate::categories::{Category, Levels, column_keys, expanded, per_column, table_width};
 use crate::column_match::{Matched, Selection, match_columns};
 use crate::column_ref::{ColumnRef, resolve_all};
-use crate::error::{DataError, Result, excerpt, format};
+use crate::error::{DataError, Result, format};
 use crate::frame::Frame;
 use crate::memory::check_reading;
-use crate::read::{Cell, Decimal, cell};
+use crate::refusal::{empty_error, foreign_error, text_error};
 use crate::scaling::{scale_columns, standardize};
 use crate::table::{Labels, Table, Values};
 
@@ -295,7 +295,22 @@ fn take(
     let chosen: Vec<usize> =
         (0..features.len()).filter(|j| !categorical.contains(j)).map(|j| features[j]).collect();
     let chosen = &chosen[..];
-    if let Some(error) = text_error(frame, chosen, fitted.is_some()) {
+    let remedy = match fitted {
+        Some(_) => "fit the model without it",
+        None => "name it in --drop instead of --categorical",
+    };
+    let of_category = categorical.iter().find_map(|j| foreign_error(frame, features[*j], remedy));
+    let of_label = || label.and_then(|column| foreign_error(frame, column, "leave out --label"));
+    if let Some(error) = of_category.or_else(of_label) {
+        return Err(error);
+    }
+    chosen.iter().for_each(|column| frame.read_booleans(*column));
+    if let Some(error) = text_error(frame, chosen, categorical.len(), fitted.is_some()) {
+        return Err(error);
+    }
+    if fitted.is_none()
+        && let Some(error) = empty_error(frame, features)
+    {
         return Err(error);
     }
     let n = frame.n;
@@ -349,15 +364,6 @@ fn take(
             Missing::Native => {}
         }
     }
-    if missing == Missing::Native && fitted.is_none() {
-        let has_value = |j: &usize| (0..n).any(|row| !values.get(row * d + j).is_nan());
-        if let Some(j) = (0..d).find(|j| !has_value(j)) {
-            let option = frame.column_option(chosen[j]);
-            return Err(
-                frame.column_error(chosen[j], format!("has no value; leave it out with --drop {option}"))
-            );
-        }
-    }
     let fill = match (missing, fitted) {
         (Missing::Mean, Some(fitted)) => fitted.fill.clone(),
         (Missing::Mean, None) => means_of_present(&values, d),
@@ -399,76 +405,6 @@ fn missing_value(is_fitted: bool) -> &'static str {
              drop or use the column's mean with --missing mean"
         }
     }
-}
-
-/// The error that names every feature that holds text, and the options that help.
-fn text_error(frame: &Frame, chosen: &[usize], is_fitted: bool) -> Option<DataError> {
-    /// Columns named in full; a table of a thousand text columns gets a short message.
-    const SHOWN: usize = 12;
-    let found: Vec<(usize, usize, &str)> =
-        chosen.iter().filter_map(|&c| frame.first_text(c).map(|(row, text)| (c, row, text))).collect();
-    let &(first, row, text) = found.first()?;
-    let columns: Vec<usize> = found.iter().map(|(c, ..)| *c).collect();
-    let options = options_of(frame, &columns);
-    let comma = |text: &str| matches!(cell(text.as_bytes(), Decimal::Comma), Cell::Number(_));
-    let remedy = if found.iter().all(|(.., text)| comma(text)) {
-        "read commas as decimal points with --decimal ,".to_string()
-    } else {
-        String::new()
-    };
-    let example = format!("\"{}\" in {}", excerpt(text), frame.place(row));
-    if is_fitted && remedy.is_empty() {
-        let problem = format!("holds text ({example}), but the model was fitted on numbers");
-        return Some(frame.column_error(first, problem));
-    }
-    // Columns that name the rows, and others that would be refused as categories, are not suggested.
-    let groups = |c: &usize| frame.text[*c].as_ref().is_some_and(|t| can_be_levels(t.names.len(), frame.n));
-    let levels: Vec<usize> = columns.iter().copied().filter(groups).collect();
-    if let [option] = options.as_slice() {
-        let remedy =
-            if remedy.is_empty() { format!("use it as labels with --label {option}") } else { remedy };
-        let categories = match levels[..] {
-            [] => String::new(),
-            _ => format!("use it as categories with --categorical {option}, "),
-        };
-        let problem = format!("holds text ({example}); {categories}drop it with --drop {option} or {remedy}");
-        return Some(frame.column_error(first, problem));
-    }
-    let (comma, or) = if remedy.is_empty() { (" or", String::new()) } else { (",", format!(" or {remedy}")) };
-    let them = if levels.len() == columns.len() { "them" } else { "those with few values" };
-    let categories = match ranges(&levels, &options_of(frame, &levels), SHOWN) {
-        none if none.is_empty() => String::new(),
-        levels => format!("use {them} as categories with --categorical {levels}{comma} "),
-    };
-    let titles: Vec<String> = found.iter().take(SHOWN).map(|(c, ..)| frame.column_title(*c)).collect();
-    let more = if found.len() > SHOWN { format!(" and {} more", found.len() - SHOWN) } else { String::new() };
-    let all = ranges(&columns, &options, SHOWN);
-    let problem = format!(
-        "{} columns hold text: {}{more} ({example}); {categories}drop them with --drop {all}{or}",
-        found.len(),
-        titles.join(", "),
-    );
-    Some(format(&frame.source, problem))
-}
-
-/// Each column as the value of an option.
-fn options_of(frame: &Frame, columns: &[usize]) -> Vec<String> {
-    columns.iter().map(|c| frame.column_option(*c)).collect()
-}
-
-/// Columns as the value of an option: names, or, where they are many, ranges of numbers.
-fn ranges(columns: &[usize], names: &[String], shown: usize) -> String {
-    if columns.len() <= shown {
-        return names.join(",");
-    }
-    let mut sorted = columns.to_vec();
-    sorted.sort_unstable();
-    let runs = sorted.chunk_by(|a, b| a + 1 == *b).map(|run| match run {
-        [one] => (one + 1).to_string(),
-        [first, .., last] => format!("{}-{}", first + 1, last + 1),
-        [] => String::new(),
-    });
-    runs.collect::<Vec<_>>().join(",")
 }
 
 fn means_of_present(values: &Values, d: usize) -> Vec<f64> {

@@ -176,5 +176,5 @@ fn native_gaps_stay_gaps_and_means_and_spreads_are_those_of_the_other_values() {
     assert!(how.is_consistent());
     assert!(!Preparation { means: Vec::new(), ..how }.is_consistent());
     let empty = native.fit(frame("size,color,count\n,red,1\n,blue,2\n")).unwrap_err().to_string();
-    assert!(empty.contains("has no value; leave it out with --drop size"), "{empty}");
+    assert!(empty.contains("is empty in every row; leave it out with --drop size"), "{empty}");
 }

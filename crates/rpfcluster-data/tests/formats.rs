@@ -321,7 +321,7 @@ mod columnar {
                 .fit(frame.clone())
                 .unwrap_err()
                 .to_string();
-            assert!(message.contains("column 6 \"t\" holds text (\"a value of type Timestamp"), "{message}");
+            assert!(message.contains("column 6 \"t\" holds timestamps; drop it with --drop t"), "{message}");
             let prepare = Prepare {
                 columns: vec!["i".into(), "b".into()],
                 label: Some("d".into()),

@@ -160,6 +160,27 @@ fn the_spellings_of_gaps_that_pandas_reads_are_missing_cells() {
 }
 
 #[test]
+fn a_delimiter_at_the_end_of_every_line_is_an_empty_column() {
+    let error = |text: &str, missing| {
+        Prepare { missing, ..Prepare::default() }.fit(frame(text)).unwrap_err().to_string()
+    };
+    for missing in [Missing::Error, Missing::Drop, Missing::Mean, Missing::Native] {
+        let said = "t.csv: column 3 is empty in every row; leave it out with --drop 3";
+        assert_eq!(error("1,2,\n3,4,\n", missing), said);
+        let said = "t.csv: column 3 \"\" is empty in every row; leave it out with --drop 3";
+        assert_eq!(error("a,b,\n1,2,\n3,4,\n", missing), said);
+        // The names are not those of the columns to the right, as they would be after row names.
+        assert_eq!(error("a,b\n1,2,\n3,4,\n", missing), said);
+        let said = "t.csv: 2 columns are empty in every row: 2 \"b\", 4 \"\"; leave them out with --drop b,4";
+        assert_eq!(error("a,b,c,\n1,NA,2,\n3,,4,\n", missing), said);
+    }
+    let drop = Prepare { drop: columns(&["3"]), ..Prepare::default() };
+    assert_eq!(drop.fit(frame("a,b\n1,2,\n3,4,\n")).unwrap().0.columns, ["a", "b"]);
+    let message = error("NA,\n,NA\n", Missing::Error);
+    assert!(message.contains("no column has a value; there is nothing to cluster"), "{message}");
+}
+
+#[test]
 fn every_text_column_is_named_at_once() {
     let error = |text: &str| Prepare::default().fit(frame(text)).unwrap_err().to_string();
     assert_eq!(
@@ -175,6 +196,10 @@ fn every_text_column_is_named_at_once() {
     let wide: Vec<String> = (0..20).map(|i| if i == 5 { "1".into() } else { format!("t{i}") }).collect();
     let message = error(&format!("{0}\n{0}\n", wide.join(",")));
     assert!(message.contains("19 columns hold text") && message.ends_with("--drop 1-5,7-20"), "{message}");
+    assert!(message.contains(" 19, 20 (\"t0\" in row 1);"), "{message}");
+    let wide: Vec<String> = (0..50).map(|i| if i == 5 { "1".into() } else { format!("t{i}") }).collect();
+    let message = error(&format!("{0}\n{0}\n", wide.join(",")));
+    assert!(message.contains(", 40, 41 and 9 more (\"t0\" in row 1)"), "{message}");
     let message = error("a;b\n1,234;5\n6,789;7\n");
     assert!(message.contains("or read commas as decimal points with --decimal ,"), "{message}");
 }
@@ -272,7 +297,7 @@ fn missing_cells_are_refused_dropped_or_averaged() {
     let all = Prepare { missing: Missing::Mean, ..Prepare::default() };
     let message = all.fit(frame("a,b\n1,NA\n2,NA\n3,?\n")).unwrap_err().to_string();
     assert!(
-        message.contains("column 2") && message.contains("no value to take the mean of"),
+        message.contains("column 2 \"b\" is empty in every row; leave it out with --drop b"),
         "{message}"
     );
     let drop = Prepare { missing: Missing::Drop, ..Prepare::default() };

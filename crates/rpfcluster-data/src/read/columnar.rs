@@ -4,7 +4,7 @@
 //! A list of numbers of one length in all rows, such as an embedding, is one column for each element ([`Layout`]).
 
 use crate::error::{Result, format};
-use crate::frame::{Frame, Lines, TextColumn};
+use crate::frame::{FOREIGN, Frame, Lines, TextColumn};
 use crate::memory::Budget;
 use crate::table::Values;
 
@@ -143,7 +143,7 @@ impl<'a> Collector<'a> {
     /// Sets a cell of the batch to a value that is neither number nor text, such as a date. It reads as text that names
     /// its type, so that the column is refused by name unless the user drops it.
     pub fn other(&mut self, row: usize, column: usize, kind: &str) {
-        self.text(row, column, &format!("a value of type {kind}"));
+        self.text(row, column, &format!("{FOREIGN}{kind}"));
         self.text[column].get_or_insert_default().is_foreign = true;
     }
 

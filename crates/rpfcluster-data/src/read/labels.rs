@@ -11,6 +11,7 @@ use crate::column_ref::ColumnRef;
 use crate::error::{DataError, Place, Result, excerpt, format};
 use crate::frame::Frame;
 use crate::memory::Budget;
+use crate::refusal::foreign_error;
 use crate::table::Labels;
 
 /// Labels and, where the file gives them, the 1-based input rows they belong to.
@@ -81,6 +82,9 @@ fn parse(
             }
         },
     };
+    if let Some(error) = foreign_error(&frame, chosen, "take another column") {
+        return Err(error);
+    }
     let (labels, gaps) = frame.labels(chosen);
     if let Some(&row) = gaps.first() {
         return Err(frame.cell_error(row, chosen, "the label is missing"));

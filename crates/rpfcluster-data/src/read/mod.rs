@@ -48,7 +48,7 @@ pub use number::Decimal;
 pub(crate) use number::{Cell, cell};
 pub use similarity::{Similarity, read_similarity, read_similarity_bytes};
 pub use sniff::Delimiter;
-pub(crate) use sniff::record_len;
+pub(crate) use sniff::{NUMBERS, likely_delimiter, record_len};
 pub use text::Dialect;
 pub(crate) use text::is_blank;
 

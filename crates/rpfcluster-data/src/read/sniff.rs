@@ -38,6 +38,30 @@ fn can_separate(byte: u8) -> bool {
     byte.is_ascii_punctuation() && !b"\"'.+-_".contains(&byte)
 }
 
+/// The character that all of these cells of a table of one column contain equally often: it may stand between cells, though
+/// it is not looked for. Of several it is the one that leaves the most numbers, then the one that comes first.
+pub(crate) fn likely_delimiter(cells: &[String]) -> Option<char> {
+    /// More texts do not make it more likely.
+    const LOOKED_AT: usize = 1000;
+    let cells = &cells[..cells.len().min(LOOKED_AT)];
+    let first = cells.first()?;
+    let times = |cell: &str, byte: u8| cell.bytes().filter(|b| *b == byte).count();
+    let mut best: Option<(usize, u8)> = None;
+    for (at, byte) in first.bytes().enumerate().filter(|(_, b)| can_separate(*b)) {
+        let many = times(first, byte);
+        if first.as_bytes()[..at].contains(&byte) || cells.iter().any(|cell| times(cell, byte) != many) {
+            continue;
+        }
+        let is_number = |part: &&[u8]| matches!(cell(part, Decimal::Point), Cell::Number(_));
+        let parts = cells.iter().flat_map(|cell| cell.as_bytes().split(|b| *b == byte));
+        let numbers = parts.filter(is_number).count();
+        if best.is_none_or(|(most, _)| numbers > most) {
+            best = Some((numbers, byte));
+        }
+    }
+    best.map(|(_, byte)| char::from(byte))
+}
+
 impl std::str::FromStr for Delimiter {
     type Err = DataError;
 
@@ -73,7 +97,7 @@ impl std::fmt::Display for Delimiter {
 }
 
 /// A column is one of numbers if at least this many times as many cells are numbers as are text.
-const NUMBERS: usize = 9;
+pub(crate) const NUMBERS: usize = 9;
 
 /// Records examined: enough to outvote a few odd ones, at no noticeable cost.
 const SAMPLE: usize = 64;
