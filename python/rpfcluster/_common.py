@@ -28,6 +28,7 @@ from sklearn.utils.validation import validate_data
 
 from ._columns import no_numbers, not_numbers, refuse_dates, refuse_tables, titles_of
 from ._preparation import FLOATS, MISSING, gap, infinity, prepared
+from ._printable import printable_errors
 from ._tables import NARROW, compact, without_na
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 Array: TypeAlias = NDArray[Any]
 
 
+@printable_errors
 def check_data(estimator: BaseEstimator, X: Any, *, reset: bool, min_samples: int = 1) -> Any:
     """Validate X and return it as a C-contiguous array or a CSR matrix, float32, float64 or narrower."""
     offers = hasattr(estimator, "categorical_features")
@@ -74,6 +76,7 @@ def float_type(X: Any) -> np.dtype[Any]:
     return np.result_type(X.dtype, np.float32)
 
 
+@printable_errors
 def check_numbers(estimator: BaseEstimator, X: Any, **rules: Any) -> Any:
     """Validate X, which an estimator without categories and gaps takes as it is, by these rules of scikit-learn."""
     X = _table(X, None, offers=False)

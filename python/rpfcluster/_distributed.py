@@ -35,6 +35,7 @@ from ._partition import (
     refuse_other_builds,
     take,
 )
+from ._printable import printable_errors
 
 logger = logging.getLogger("rpfcluster.distributed")
 
@@ -87,6 +88,7 @@ class DistributedFit:
     chosen: dict[str, Any]
 
 
+@printable_errors
 def fit(
     engine: Engine,
     estimator: Model,

@@ -15,8 +15,10 @@ from ._cluster import RPFCluster
 from ._common import resolve_output, resolve_threads
 from ._forest import RPForest
 from ._preparation import Preparation
+from ._printable import printable_errors
 
 
+@printable_errors
 def save(estimator: RPFCluster | RPForest, path: str | os.PathLike[str]) -> None:
     """Write a fitted RPFCluster or RPForest to a model file.
 
@@ -83,6 +85,7 @@ def _meta(estimator: Any) -> dict[str, Any]:
     }
 
 
+@printable_errors
 def load(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> RPFCluster | RPForest:
     """Read a model file written by `save` or by the command.
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from ._cluster import RPFCluster
 from ._common import is_sparse
+from ._printable import printable_errors
 
 __all__ = ["rpf"]
 
@@ -134,6 +135,7 @@ def _similarities(model: RPFCluster) -> Any:
     return graph
 
 
+@printable_errors
 def _representation(adata: Any, use_rep: str | None, n_pcs: int | None) -> tuple[str, Any]:
     """Return the name of the representation and its rows."""
     if use_rep is None:
