@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_scalar
 
-from ._common import check_choice, check_int, is_auto
+from ._common import check_choice, check_float, check_int, is_auto
 from ._spectral import SpectralBase
 
 # Largest number of trees that n_estimators="auto" grows; the same as for `rpf cluster --trees auto`.
@@ -54,7 +53,7 @@ class ClusterParams(SpectralBase):
                 f"n_clusters is {self.n_clusters!r}, but the number of clusters follows from the resolution; "
                 "set n_clusters=None"
             )
-        return float(check_scalar(self.resolution, "resolution", numbers.Real))
+        return check_float(self.resolution, "resolution")
 
     def _components(self) -> Any:
         """Return the number of principal components as the library names it."""

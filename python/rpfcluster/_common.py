@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import json
+import math
 import numbers
 import os
 import sys
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
     from ._rpfcluster import Table
 
 Array: TypeAlias = NDArray[Any]
+
+# The largest integer of the native module, but for seeds.
+MAX_INT = 2**63 - 1
 
 
 @printable_errors
@@ -170,7 +174,7 @@ def resolve_seed(random_state: Any) -> int:
     """Return the seed for a ``random_state``: an integer is used as it is, other generators draw one."""
     if isinstance(random_state, int | np.integer):
         if not 0 <= int(random_state) < 2**64:
-            raise ValueError(f"random_state is {random_state}, but must be from 0 to 2**64 - 1")
+            raise ValueError(f"random_state is {_shown(int(random_state))}, but must be from 0 to 2**64 - 1")
         return int(random_state)
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**31 - 1))
@@ -188,6 +192,7 @@ def resolve_threads(n_jobs: Any) -> int:
         wanted = os.environ.get("OMP_NUM_THREADS", "")
         return max(1, min(cores, int(wanted))) if wanted.isdigit() else cores
     check_scalar(n_jobs, "n_jobs", numbers.Integral)
+    refuse_huge(n_jobs, "n_jobs")
     if n_jobs == 0:
         raise ValueError("n_jobs is 0, but must be positive, negative (counted back from the number of cores) or None")
     return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
@@ -195,7 +200,32 @@ def resolve_threads(n_jobs: Any) -> int:
 
 def check_int(value: Any, name: str, least: int) -> int:
     """Return an integer parameter, at least ``least``."""
-    return int(check_scalar(value, name, numbers.Integral, min_val=least))
+    checked = int(check_scalar(value, name, numbers.Integral, min_val=least))
+    refuse_huge(checked, name)
+    return checked
+
+
+def refuse_huge(value: int, name: str) -> None:
+    """Raise an error for an integer that the native module cannot hold."""
+    if value > MAX_INT:
+        raise ValueError(f"{name} is {_shown(value)}, but must be at most {MAX_INT}")
+
+
+def _shown(value: int) -> str:
+    """Return an integer as messages show it; Python refuses to print one of thousands of digits."""
+    return str(value) if abs(value) < 10**100 else "above 10**100" if value > 0 else "below -10**100"
+
+
+def check_float(value: Any, name: str) -> float:
+    """Return a float parameter, which must be finite."""
+    value = check_scalar(value, name, numbers.Real)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf if value > 0 else -math.inf
+    if not math.isfinite(number):
+        raise ValueError(f"{name} is {number}, but must be a finite number")
+    return number
 
 
 def check_max_samples(estimator: Any) -> int | None:
@@ -220,7 +250,7 @@ def is_auto(value: Any, name: str, otherwise: str = "a whole number") -> bool:
 
 def check_float_or_auto(value: Any, name: str) -> float | None:
     """Return a float parameter, or None for ``"auto"``."""
-    return None if is_auto(value, name, "a number") else float(check_scalar(value, name, numbers.Real))
+    return None if is_auto(value, name, "a number") else check_float(value, name)
 
 
 def resolve_output(path: str | os.PathLike[str]) -> Path:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import Any
 
 from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
-from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from ._common import as_native, check_data, float_type
+from ._common import as_native, check_data, check_float, float_type
 from ._forest import ForestBase
 
 
@@ -151,7 +149,7 @@ class RPForestKernel(ClassNamePrefixFeaturesOutMixin, ForestBase):  # type: igno
 
     def _similarity(self, X: Any, Y: Any = None) -> Any:
         """Return the kernel matrix of validated samples with Y, or with the training samples."""
-        least = float(check_scalar(self.min_similarity, "min_similarity", numbers.Real))
+        least = check_float(self.min_similarity, "min_similarity")
         against = None if Y is None else as_native(Y)
         if not self.sparse_output:
             return self._forest.dense(least, as_native(X), *self._runtime(), against=against)

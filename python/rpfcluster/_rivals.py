@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import numbers
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils import check_scalar
 
 from . import _rpfcluster
 from ._common import (
     check_choice,
+    check_float,
     check_float_or_auto,
     check_int,
     check_numbers,
@@ -142,7 +141,7 @@ class NJW(RivalBase):  # type: ignore[misc, unused-ignore]
     def _bandwidth(self) -> dict[str, Any]:
         """Return the bandwidth rule in the form of the Rust library."""
         if not isinstance(self.bandwidth, str):
-            return {"rule": "fixed", "sigma": float(check_scalar(self.bandwidth, "bandwidth", numbers.Real))}
+            return {"rule": "fixed", "sigma": check_float(self.bandwidth, "bandwidth")}
         if check_choice(self.bandwidth, "bandwidth", BANDWIDTHS).startswith("kernlab"):
             return {"rule": self.bandwidth}
         if self.bandwidth == "local":
@@ -323,7 +322,7 @@ class ClusterForests(RivalBase):  # type: ignore[misc, unused-ignore]
             "patience": check_int(self.patience, "patience", 1),
             "restarts": check_int(self.n_init, "n_init", 1),
             "max_iterations": check_int(self.kmeans_max_iter, "kmeans_max_iter", 1),
-            "beta1": float(check_scalar(self.beta1, "beta1", numbers.Real)),
+            "beta1": check_float(self.beta1, "beta1"),
             "beta2": check_float_or_auto(self.beta2, "beta2"),
             "method": check_choice(self.method, "method", METHODS),
             "landmarks": check_int(self.n_landmarks, "n_landmarks", 1),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length
 
 from . import _rpfcluster
-from ._common import Array, check_choice, check_int, make_progress, resolve_seed, resolve_threads
+from ._common import Array, check_choice, check_float, check_int, make_progress, resolve_seed, resolve_threads
 from ._forest import RPForest
 
 SCORES = ("rho_c", "rho_r", "ari", "nmi", "majority")
@@ -144,8 +144,8 @@ def sweep(
     thresholds, bandwidths = _rpfcluster.sweep_grid(grid)
     params = {
         "k": check_int(n_clusters, "n_clusters", 1),
-        "beta1": thresholds if beta1 is None else [float(value) for value in beta1],
-        "beta2": bandwidths if beta2 is None else sorted(float(value) for value in beta2),
+        "beta1": thresholds if beta1 is None else [check_float(value, "beta1") for value in beta1],
+        "beta2": bandwidths if beta2 is None else sorted(check_float(value, "beta2") for value in beta2),
         "methods": [check_choice(method, "methods", ("ncut", "kway")) for method in methods],
         "diagonal": check_choice(diagonal, "diagonal", ("keep", "drop")),
         "seed": resolve_seed(random_state),

@@ -6,7 +6,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rpfcluster import NJW, RPFCluster, RPFEmbedding, RPFNeighbors, RPForestKernel, save
+from rpfcluster import (
+    NJW,
+    ClusterForests,
+    RPFCluster,
+    RPFEmbedding,
+    RPFNeighbors,
+    RPForest,
+    RPForestKernel,
+    save,
+    sweep,
+)
 from rpfcluster.datasets import load_iris
 
 X = load_iris().data
@@ -75,6 +85,56 @@ def test_recut_refuses_a_parameter_that_does_not_apply():
 )
 def test_parameter_that_applies_is_accepted(parameters):
     RPFCluster(3, n_estimators=20, tune=False, random_state=0, **parameters).fit(X)
+
+
+NOT_FINITE = [float("nan"), float("inf"), -np.inf, np.float32("nan"), 10**400]
+OF_FLOATS = {
+    "power": lambda value: RPFCluster(3, power=value).fit(X),
+    "beta1": lambda value: RPFCluster(3, beta1=value).fit(X),
+    "beta2": lambda value: RPFEmbedding(2, beta2=value).fit(X),
+    "resolution": lambda value: RPFCluster(None, method="leiden", resolution=value).fit(X),
+    "min_similarity": lambda value: RPForestKernel(5, min_similarity=value).fit(X).transform(X),
+    "bandwidth": lambda value: NJW(3, bandwidth=value).fit(X),
+    "beta1 of ClusterForests": lambda value: ClusterForests(3, beta1=value).fit(X),
+    "beta2 of ClusterForests": lambda value: ClusterForests(3, beta2=value).fit(X),
+    "beta1 of sweep": lambda value: sweep(X, 3, beta1=[0.1, value]),
+    "beta2 of sweep": lambda value: sweep(X, 3, beta2=[value]),
+}
+
+
+@pytest.mark.parametrize("name", OF_FLOATS)
+def test_a_parameter_that_is_not_finite_is_named_with_its_value(name):
+    for value in NOT_FINITE:
+        with pytest.raises(ValueError, match=rf"^{name.split()[0]} is (nan|-?inf), but must be a finite number$"):
+            OF_FLOATS[name](value)
+
+
+OF_INTEGERS = [
+    *((RPFCluster(), name) for name in ("n_clusters", "n_neighbors", "n_estimators", "min_samples_split")),
+    *((RPFCluster(), name) for name in ("n_candidates", "max_samples", "n_components", "memory_limit", "n_jobs")),
+    (RPFCluster("auto"), "max_clusters"),
+    (RPFCluster(solver="nystrom"), "n_landmarks"),
+    (RPFEmbedding(), "n_components"),
+    (RPForest(), "n_estimators"),
+    (RPForestKernel(), "n_candidates"),
+    (NJW(bandwidth="search"), "n_tried"),
+    (ClusterForests(), "patience"),
+]
+
+
+@pytest.mark.parametrize(("estimator", "name"), OF_INTEGERS)
+def test_an_integer_that_the_library_cannot_hold_is_named_with_its_limit(estimator, name):
+    limit = f"but must be at most {2**63 - 1}"
+    for value, shown in ((2**63, str(2**63)), (10**30, str(10**30)), (10**5000, "above 10**100")):
+        with pytest.raises(ValueError, match=f"^{re.escape(f'{name} is {shown}, {limit}')}$"):
+            estimator.set_params(**{name: value}).fit(X)
+
+
+def test_a_seed_that_the_library_cannot_hold_is_refused():
+    for value, shown in ((2**64, str(2**64)), (-1, "-1"), (10**5000, "above 10**100"), (-(10**5000), "below -10**100")):
+        with pytest.raises(ValueError, match=f"^{re.escape(f'random_state is {shown}, but must be from 0')}"):
+            RPForest(random_state=value).fit(X)
+    RPForest(5, random_state=2**64 - 1).fit(X)
 
 
 def test_embedding_has_no_precomputed_affinity():
