@@ -4,7 +4,6 @@
 use proptest::prelude::*;
 use rpfcluster_data::{
     ColumnRef, Format, Frame, Missing, Prepare, ReadOptions, Selection, Values, read_frame_bytes,
-    read_labels_bytes,
 };
 
 fn read(bytes: impl Into<Vec<u8>>) -> Result<Frame, String> {
