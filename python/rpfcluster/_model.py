@@ -14,6 +14,7 @@ from . import _rpfcluster
 from ._cluster import RPFCluster
 from ._common import resolve_output, resolve_threads
 from ._forest import RPForest
+from ._meta import checked_preparation
 from ._preparation import Preparation
 from ._printable import printable_errors
 
@@ -160,7 +161,11 @@ def load(path: str | os.PathLike[str], *, n_jobs: int | None = None) -> RPFClust
         estimator._forest = model
     estimator.n_features_in_ = model.shape[1]
     if meta is not None:
-        _set_preparation(estimator, json.loads(meta)["preparation"])
+        try:
+            preparation = checked_preparation(meta, *model.shape)
+        except ValueError as error:
+            raise ValueError(f"{os.fspath(path)}: the model is damaged: {error}") from error
+        _set_preparation(estimator, preparation)
     return estimator
 
 

@@ -93,7 +93,10 @@ class Preparation:
         scaled = center.any() or (scale != 1.0).any()
         # Rows with missing values were dropped; new ones are refused.
         missing = "error" if meta["missing"] == "drop" else meta["missing"]
-        categories = [Category(**category) for category in meta.get("categories", [])]
+        categories = [
+            Category(*(category[name] for name in ("column", "levels", "shares", "spread")))
+            for category in meta.get("categories", [])
+        ]
         if missing == "error" and not categories and not scaled:
             return None
         found = cls(missing, categories, meta["fill"], meta.get("means", []))
