@@ -1,7 +1,7 @@
 //! The bytes of a file or of standard input, decompressed as they are read.
 
 use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ impl Input {
         if !head.starts_with(&[0x1f, 0x8b]) {
             return Ok(Input { source, head, rest, is_gzip: false, plain });
         }
-        let unpacked = flate2::read::MultiGzDecoder::new(std::io::Cursor::new(head).chain(rest));
+        let unpacked = Gzip::new(Box::new(std::io::Cursor::new(head).chain(rest)), &source);
         let mut input =
             Input { source, head: Vec::new(), rest: Box::new(unpacked), is_gzip: true, plain: None };
         let mut head = Vec::new();
@@ -98,6 +98,9 @@ impl Input {
     }
 
     fn failed(&self, error: &std::io::Error) -> DataError {
+        if let Some(ours) = error.get_ref().and_then(|inner| inner.downcast_ref::<DataError>()) {
+            return ours.clone();
+        }
         match error.kind() {
             _ if !self.is_gzip => file(&self.source, error),
             ErrorKind::UnexpectedEof => {
@@ -121,6 +124,66 @@ impl Read for Input {
             ErrorKind::Interrupted => e,
             _ => std::io::Error::other(self.failed(&e)),
         })
+    }
+}
+
+/// The members of a gzip file, one after another, and zeros after them, with which tapes are filled up.
+struct Gzip {
+    source: String,
+    /// The member at hand; none after the last.
+    member: Option<Member>,
+}
+
+type Member = flate2::bufread::GzDecoder<BufReader<Box<dyn Read + Send>>>;
+
+impl Gzip {
+    fn new(packed: Box<dyn Read + Send>, source: &str) -> Self {
+        let member = Member::new(BufReader::new(packed));
+        Gzip { source: source.to_string(), member: Some(member) }
+    }
+
+    /// An error if what follows the last member are not zeros.
+    fn end(&self, mut packed: BufReader<Box<dyn Read + Send>>) -> std::io::Result<()> {
+        /// Input may have no end.
+        const COUNTED: u64 = 1 << 24;
+        let (mut count, mut is_zero) = (0, true);
+        loop {
+            let part = packed.fill_buf()?;
+            if part.is_empty() && is_zero {
+                return Ok(());
+            }
+            if part.is_empty() || count > COUNTED {
+                let over = if part.is_empty() { "" } else { "over " };
+                let problem = format!("has {over}{count} bytes after the end of the gzip data; remove them");
+                return Err(std::io::Error::other(format(&self.source, problem)));
+            }
+            is_zero &= part.iter().all(|byte| *byte == 0);
+            let length = part.len();
+            count += length as u64;
+            packed.consume(length);
+        }
+    }
+}
+
+impl Read for Gzip {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        while let Some(member) = &mut self.member
+            && !out.is_empty()
+        {
+            let many = member.read(out)?;
+            if many > 0 {
+                return Ok(many);
+            }
+            let Some(member) = self.member.take() else { break };
+            let mut packed = member.into_inner();
+            // The first byte of a member.
+            if packed.fill_buf()?.first() == Some(&0x1f) {
+                self.member = Some(Member::new(packed));
+            } else {
+                self.end(packed)?;
+            }
+        }
+        Ok(0)
     }
 }
 
