@@ -3,7 +3,7 @@
 //!
 //! A list of numbers of one length in all rows, such as an embedding, is one column for each element ([`Layout`]).
 
-use crate::error::{Result, format};
+use crate::error::{DataError, Result, format};
 use crate::frame::{FOREIGN, Frame, Lines, TextColumn};
 use crate::memory::Budget;
 use crate::table::Values;
@@ -26,12 +26,15 @@ pub(crate) struct Layout {
 impl Layout {
     /// Of fields with these names, and for a list of numbers its length.
     pub fn new(source: &str, fields: Vec<(String, Option<usize>)>, budget: &Budget) -> Result<Self> {
-        /// Bytes of a column besides its name.
-        const COLUMN: usize = 64;
+        /// Bytes of a column, here and in a collector, besides those of its name: two strings and the number of an element
+        /// as the allocator rounds them, and what text it holds.
+        const COLUMN: usize = 2 * (size_of::<String>() + 32) + size_of::<Option<TextColumn>>();
         let mut layout = Layout { first: Vec::with_capacity(fields.len()), names: Vec::new() };
         for (name, length) in fields {
             layout.first.push(layout.names.len());
+            let taken = COLUMN + 2 * name.len();
             let Some(length) = length else {
+                budget.spend(taken)?;
                 layout.names.push(name);
                 continue;
             };
@@ -41,7 +44,8 @@ impl Layout {
                 let problem = format!("lists of {length} numbers in \"{name}\" exceed the limit of {limit}");
                 return Err(format(source, problem));
             }
-            budget.spend_items(length, COLUMN + name.len())?;
+            budget.spend_items(length, taken)?;
+            layout.names.reserve_exact(length);
             layout.names.extend((1..=length).map(|element| element_name(&name, element)));
         }
         Ok(layout)
@@ -95,9 +99,14 @@ pub(crate) struct Collector<'a> {
     text: Vec<Option<TextColumn>>,
     /// Rows of the batches before this one.
     n: usize,
-    /// Bytes of text of this batch.
+    /// Bytes of text that are not spent yet.
     taken: usize,
+    /// Why the text is not kept any more.
+    refused: Option<DataError>,
 }
+
+/// Bytes of text that are kept before the budget is asked.
+const UNASKED: usize = 1 << 18;
 
 impl<'a> Collector<'a> {
     /// For a file with these columns; `single` keeps the numbers in single precision.
@@ -106,7 +115,8 @@ impl<'a> Collector<'a> {
             return Err(format(source, "there are no columns"));
         }
         let values = if single { Values::F32(Vec::new()) } else { Values::F64(Vec::new()) };
-        Ok(Collector { source, budget, text: vec![None; names.len()], names, values, n: 0, taken: 0 })
+        let text = vec![None; names.len()];
+        Ok(Collector { source, budget, text, names, values, n: 0, taken: 0, refused: None })
     }
 
     /// Makes space for a batch of rows, all cells missing. The row count of a damaged file may be absurd.
@@ -135,9 +145,23 @@ impl<'a> Collector<'a> {
         self.values.set((self.n + row) * self.names.len() + column, x);
     }
 
-    /// Sets a cell of the batch to text. Rows of a column come in order.
+    /// Sets a cell of the batch to text, unless there is no memory for it: then [`end`](Self::end) fails. Rows of a column
+    /// come in order.
     pub fn text(&mut self, row: usize, column: usize, text: &str) {
+        if self.refused.is_some() {
+            return;
+        }
+        // New text is copied twice.
+        if text.len() > UNASKED {
+            self.refused = self.budget.probe(self.taken.saturating_add(2 * text.len())).err();
+            if self.refused.is_some() {
+                return;
+            }
+        }
         self.taken += self.text[column].get_or_insert_default().put(self.n + row, text);
+        if self.taken > UNASKED {
+            self.refused = self.budget.spend(std::mem::take(&mut self.taken)).err();
+        }
     }
 
     /// Sets a cell of the batch to a value that is neither number nor text, such as a date. It reads as text that names
@@ -157,7 +181,10 @@ impl<'a> Collector<'a> {
     /// Ends a batch.
     pub fn end(&mut self, rows: usize) -> Result<()> {
         self.n += rows;
-        self.budget.spend(std::mem::take(&mut self.taken))
+        match self.refused.take() {
+            Some(refused) => Err(refused),
+            None => self.budget.spend(std::mem::take(&mut self.taken)),
+        }
     }
 
     /// Number of rows so far.
