@@ -266,6 +266,9 @@ fn push_lists(
     true
 }
 
+/// Keys of a dictionary that are widened at a time.
+const KEYS: usize = 8192;
+
 fn push(collector: &mut Collector<'_>, column: usize, array: &dyn Array) {
     macro_rules! numbers {
         ($kind:ty, $widen:expr) => {
@@ -312,20 +315,29 @@ fn push(collector: &mut Collector<'_>, column: usize, array: &dyn Array) {
         DataType::LargeUtf8 => texts!(array.as_string::<i64>()),
         DataType::Utf8View => texts!(array.as_string_view()),
         DataType::Dictionary(_, values) if values.is_string() => {
-            let dictionary = array.as_any_dictionary();
-            // Without values every cell is missing, and there is no key to normalise.
-            if dictionary.values().is_empty() {
-                return;
-            }
-            let keys = dictionary.normalized_keys();
-            let names: Vec<Option<String>> = match dictionary.values().data_type() {
-                DataType::LargeUtf8 => owned(dictionary.values().as_string::<i64>().iter()),
-                DataType::Utf8View => owned(dictionary.values().as_string_view().iter()),
-                _ => owned(dictionary.values().as_string::<i32>().iter()),
-            };
-            for (row, key) in keys.into_iter().enumerate().filter(|(row, _)| array.is_valid(*row)) {
-                if let Some(Some(name)) = names.get(key) {
-                    collector.text(row, column, name);
+            // Some rows at a time, since the keys are widened.
+            for first in (0..array.len()).step_by(KEYS) {
+                let part = array.slice(first, KEYS.min(array.len() - first));
+                let dictionary = part.as_any_dictionary();
+                // Without values every cell is missing, and there is no key to normalise.
+                if dictionary.values().is_empty() {
+                    return;
+                }
+                let keys = dictionary.normalized_keys();
+                macro_rules! named {
+                    ($names:expr) => {{
+                        let names = $names;
+                        for (row, key) in keys.into_iter().enumerate() {
+                            if part.is_valid(row) && names.is_valid(key) {
+                                collector.text(first + row, column, names.value(key));
+                            }
+                        }
+                    }};
+                }
+                match dictionary.values().data_type() {
+                    DataType::LargeUtf8 => named!(dictionary.values().as_string::<i64>()),
+                    DataType::Utf8View => named!(dictionary.values().as_string_view()),
+                    _ => named!(dictionary.values().as_string::<i32>()),
                 }
             }
         }
@@ -337,8 +349,4 @@ fn push(collector: &mut Collector<'_>, column: usize, array: &dyn Array) {
             }
         }
     }
-}
-
-fn owned<'a>(texts: impl Iterator<Item = Option<&'a str>>) -> Vec<Option<String>> {
-    texts.map(|text| text.map(String::from)).collect()
 }

@@ -173,8 +173,11 @@ impl Sizes {
                 }
             }
             MessageHeader::DictionaryBatch => {
-                if let Some(batch) = message.header_as_dictionary_batch().and_then(|d| d.data()) {
-                    self.budget.spend(self.batch(&batch, body, prefix)?)?;
+                let Some(dictionary) = message.header_as_dictionary_batch() else { return Ok(()) };
+                if let Some(batch) = dictionary.data() {
+                    let length = self.batch(&batch, body, prefix)?;
+                    // What continues a dictionary is copied together with what there was.
+                    self.budget.spend_items(length, if dictionary.isDelta() { 2 } else { 1 })?;
                 }
             }
             _ => {}
@@ -217,8 +220,15 @@ impl Sizes {
             }
             total = total.saturating_add(claim);
         }
-        // The smallest cells are bits.
-        if batch.length() > 0 && batch.length() as u64 > (total as u64).saturating_mul(8).saturating_add(64) {
+        // The smallest cells are bits, but those of the type null take nothing.
+        let rows = u64::try_from(batch.length()).unwrap_or(0);
+        if rows > (total as u64).saturating_mul(8).saturating_add(64) {
+            let mut nodes = batch.nodes().into_iter().flatten();
+            if nodes.any(|node| node.length() == batch.length() && node.null_count() == batch.length()) {
+                self.budget
+                    .probe(usize::try_from(rows).unwrap_or(usize::MAX).saturating_mul(size_of::<f32>()))?;
+                return Ok(total);
+            }
             let problem = format!("it claims {} rows in {total} bytes; the file is damaged", batch.length());
             return Err(self.damaged(&problem));
         }
