@@ -25,7 +25,7 @@ use crate::frame::Frame;
 use crate::memory::Budget;
 
 /// Rows per batch: 64 KiB of doubles per column, so that a batch of about a hundred columns stays in cache.
-const BATCH: usize = 8192;
+pub(crate) const BATCH: usize = 8192;
 
 /// Reads a whole Parquet file.
 pub(crate) fn read(bytes: Vec<u8>, source: &str, budget: &Budget) -> Result<Frame> {
@@ -87,13 +87,17 @@ impl<R: ChunkReader + Clone + 'static> ParquetRows<R> {
             if !file.get_bytes(0, 4).is_ok_and(|bytes| bytes[..] == *b"PAR1") {
                 return Err(format(source, "is not a Parquet file: it does not begin with PAR1"));
             }
+            parquet_limits::check_schema(&file, source, budget)?;
             let pages = file.clone();
             let file = SerializedFileReader::new(file).map_err(&bad)?;
             let schema = file.metadata().file_metadata().schema_descr();
             let mut fields = fields(schema);
             ragged.iter().for_each(|field| fields[*field] = Field::nested());
             let lists: Vec<usize> = fields.iter().filter(|f| f.is_list).filter_map(|f| f.stored).collect();
-            parquet_limits::check(&pages, file.metadata(), &lists, source, budget)?;
+            let at_once = parquet_limits::check(&pages, file.metadata(), &lists, source, budget)?;
+            for field in &mut fields {
+                field.at_once = field.stored.and_then(|stored| at_once.get(stored).copied()).unwrap_or(BATCH);
+            }
             for field in fields.iter_mut().filter(|field| field.is_list) {
                 field.length = first_length(&file, field, schema).map_err(&bad)?;
                 if field.length.is_none() {

@@ -9,6 +9,7 @@ use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor, TypePtr};
 use rpfcluster::f16;
 
 use super::columnar::{Collector, NESTED, Ragged};
+use super::parquet::BATCH;
 
 /// What the values of a column mean.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,12 +36,14 @@ pub(crate) struct Field {
     pub is_list: bool,
     /// Length of its lists.
     pub length: Option<usize>,
+    /// Cells that may be decoded at once.
+    pub at_once: usize,
 }
 
 impl Field {
     /// A field that holds neither numbers nor text.
     pub fn nested() -> Self {
-        Field { meaning: Meaning::Other(NESTED), stored: None, is_list: false, length: None }
+        Field { meaning: Meaning::Other(NESTED), stored: None, is_list: false, length: None, at_once: BATCH }
     }
 }
 
@@ -59,13 +62,13 @@ pub(crate) fn fields(schema: &SchemaDescriptor) -> Vec<Field> {
         let list = info.logical_type_ref() == Some(&LogicalType::List)
             || info.converted_type() == ConvertedType::LIST;
         match (description.path().parts().len(), description.max_rep_level()) {
-            (1, 0) => Field { meaning, stored: Some(column), is_list: false, length: None },
+            (1, 0) => Field { meaning, stored: Some(column), is_list: false, length: None, at_once: BATCH },
             (2 | 3, 1)
                 if list
                     && matches!(meaning, Meaning::Number | Meaning::Unsigned | Meaning::Half)
                     && description.physical_type() != PhysicalType::BOOLEAN =>
             {
-                Field { meaning, stored: Some(column), is_list: true, length: None }
+                Field { meaning, stored: Some(column), is_list: true, length: None, at_once: BATCH }
             }
             _ => Field::nested(),
         }
@@ -289,7 +292,7 @@ pub(crate) fn push(
     // The match of meaning and type stays outside of the loop over the rows.
     macro_rules! each {
         ($reader:expr, |$row:ident, $x:ident| $put:expr) => {
-            each($reader, rows, present, |$row, $x| $put)
+            each($reader, rows, field.at_once, present, |$row, $x| $put)
         };
     }
     macro_rules! number {
@@ -341,29 +344,37 @@ pub(crate) fn push(
 }
 
 /// Calls `put` with the row and value of every cell that is not missing, for up to `rows` rows; returns how many there
-/// were. A cell has a value where its definition level is `present`.
+/// were. At most `at_once` rows are held. A cell has a value where its definition level is `present`.
 fn each<T: DataType>(
     reader: &mut ColumnReaderImpl<T>,
     rows: usize,
+    at_once: usize,
     present: i16,
     mut put: impl FnMut(usize, &T::T),
 ) -> Result<usize, ParquetError> {
     let (mut values, mut levels) = (Vec::new(), Vec::new());
     let mut found = 0;
-    while found < rows {
-        let (records, ..) = reader.read_records(rows - found, Some(&mut levels), None, &mut values)?;
-        if records == 0 {
-            break;
+    loop {
+        let (first, end) = (found, rows.min(found + at_once));
+        values.clear();
+        levels.clear();
+        while found < end {
+            let (records, ..) = reader.read_records(end - found, Some(&mut levels), None, &mut values)?;
+            if records == 0 {
+                break;
+            }
+            found += records;
         }
-        found += records;
+        if present == 0 {
+            values.iter().enumerate().for_each(|(row, x)| put(first + row, x));
+        } else {
+            let rows = levels.iter().enumerate().filter(|(_, level)| **level == present);
+            rows.zip(&values).for_each(|((row, _), x)| put(first + row, x));
+        }
+        if found < end || found == rows {
+            return Ok(found);
+        }
     }
-    if present == 0 {
-        values.iter().enumerate().for_each(|(row, x)| put(row, x));
-    } else {
-        let rows = levels.iter().enumerate().filter(|(_, level)| **level == present);
-        rows.zip(&values).for_each(|((row, _), x)| put(row, x));
-    }
-    Ok(found)
 }
 
 /// A signed integer of up to 16 bytes, the most significant first.

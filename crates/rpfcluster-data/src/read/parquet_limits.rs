@@ -1,39 +1,143 @@
-//! Checks the lengths that the page headers of a Parquet file claim before the parquet crate allocates them.
+//! Checks the schema and the lengths that the page headers of a Parquet file claim before the parquet crate trusts them.
 //!
-//! A page header is a struct in Thrift's compact protocol: its first three fields are the type of the page and its
-//! uncompressed and compressed length; the number of its values is in a struct of a later field. The crate does not show
-//! headers before it has decompressed the page, so they are read here; the rest of a header is skipped. A header that cannot
-//! be read ends the walk: the crate reports it.
+//! Both are structs in Thrift's compact protocol. The crate builds the tree of a schema by recursion, so its depth is found
+//! here from the flat list of its elements. The first three fields of a page header are the type of the page and its
+//! uncompressed and compressed length; the number of its values and their encoding are in a struct of a later field. The crate
+//! does not show headers before it has decompressed the page, so they are read here; the rest of a header is skipped. What
+//! cannot be read here is an error, since the crate might read it in another way.
 
+use std::collections::VecDeque;
 use std::io::Read;
 
-use parquet::basic::Compression;
+use parquet::basic::{Compression, Type as PhysicalType};
 use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::ChunkReader;
 
 use super::compression::Codec;
-use crate::error::{Result, format};
+use crate::error::{DataError, Result, format};
 use crate::memory::Budget;
 
-/// Checks every page; spends the memory of the largest one of every column, which are held at once, and for the stored
-/// columns in `lists` that of their values.
+/// The deepest schema that is read: the crate needs stack for every level.
+const MOST_LEVELS: usize = 64;
+
+/// Checks the schema in the footer, which the crate has not read yet; spends the memory of its tree and of the names of its
+/// columns, each of which holds those of all levels. Leaves a file without a footer to the crate.
+pub(crate) fn check_schema(bytes: &impl ChunkReader, source: &str, budget: &Budget) -> Result<()> {
+    let footer = || {
+        let end = bytes.len().checked_sub(8)?;
+        let tail = bytes.get_bytes(end, 8).ok()?;
+        let (length, magic) = tail.split_first_chunk::<4>()?;
+        let length = u64::from(u32::from_le_bytes(*length));
+        (magic == b"PAR1").then_some((end.checked_sub(length)?, length as usize))
+    };
+    let Some((start, length)) = footer() else { return Ok(()) };
+    budget.probe(length)?;
+    let Ok(footer) = bytes.get_bytes(start, length) else { return Ok(()) };
+    let damaged = || format(source, "is not a Parquet file: its footer cannot be read; the file is damaged");
+    let (elements, deepest, taken) = schema(&mut &footer[..]).ok_or_else(damaged)?;
+    if deepest > MOST_LEVELS {
+        let problem = format!("its schema is nested {deepest} levels deep; at most {MOST_LEVELS} are read");
+        return Err(format(source, problem));
+    }
+    budget.spend(taken)?;
+    budget.spend_items(elements, ELEMENT)
+}
+
+/// Bytes of an element of a schema besides its names.
+const ELEMENT: usize = 400;
+
+/// The number of elements of the schema in a footer, its depth, and the bytes of the full names of its columns.
+fn schema(bytes: &mut &[u8]) -> Option<(usize, usize, usize)> {
+    let mut found = None;
+    each_field(bytes, &FOOTER, |bytes, id, kind| {
+        if id != 2 || found.is_some() {
+            return if found.is_some() { Some(()) } else { skip(bytes, kind, SKIP_DEPTH) };
+        }
+        let (count, kind) = list(bytes)?;
+        // An element takes a byte at least.
+        if count > bytes.len() as u64 || (kind != STRUCT && count > 0) {
+            return None;
+        }
+        // For every level the elements that are to come, and the bytes of the names down to it.
+        let mut levels: Vec<(u64, usize)> = Vec::new();
+        let (mut deepest, mut taken) = (0, 0usize);
+        for at in 0..count {
+            let (children, name) = element(bytes)?;
+            // The crate allocates as much as they claim.
+            if children > count - at - 1 {
+                return None;
+            }
+            let path = levels.last().map_or(0, |(_, path)| *path).saturating_add(name + NAME);
+            if let Some((left, _)) = levels.last_mut() {
+                *left -= 1;
+            }
+            if children > 0 {
+                levels.push((children, path));
+                deepest = deepest.max(levels.len());
+            } else {
+                taken = taken.saturating_add(path);
+            }
+            while levels.last().is_some_and(|(left, _)| *left == 0) {
+                levels.pop();
+            }
+        }
+        found = Some((usize::try_from(count).ok()?, deepest, taken));
+        // The rest does not matter here.
+        *bytes = &[];
+        Some(())
+    });
+    found
+}
+
+/// Bytes of a name besides its text.
+const NAME: usize = 40;
+
+/// The number of children of an element of a schema, and the length of its name. Leaves `bytes` after it.
+fn element(bytes: &mut &[u8]) -> Option<(u64, usize)> {
+    let (mut children, mut name) = (0, 0);
+    each_field(bytes, &ELEMENT_FIELDS, |bytes, id, kind| {
+        let before = bytes.len();
+        match id {
+            5 => children = u64::try_from(zigzag(varint(bytes)?) as i32).ok()?,
+            _ => skip(bytes, kind, SKIP_DEPTH)?,
+        }
+        if id == 4 {
+            name = before - bytes.len();
+        }
+        Some(())
+    })?;
+    Some((children, name))
+}
+
+/// Values that the reader takes from a column at a time, at most.
+const BATCH: usize = super::parquet::BATCH;
+
+/// Bytes of byte arrays that are decoded at a time where their prefixes are left out, if one is not longer.
+const DECODED: usize = 4 << 20;
+
+/// Checks every page; spends the memory of the largest one of every column, which are held at once, for the stored
+/// columns in `lists` that of their values, and of the pages whose values one batch of the longest column holds. Returns for
+/// every stored column how many values may be decoded at once.
 pub(crate) fn check(
     bytes: &impl ChunkReader,
     file: &ParquetMetaData,
     lists: &[usize],
     source: &str,
     budget: &Budget,
-) -> Result<()> {
+) -> Result<Vec<usize>> {
+    let mut at_once = vec![BATCH; file.file_metadata().schema_descr().num_columns()];
     let mut most = 0;
     for group in file.row_groups() {
-        let mut held = 0usize;
+        let (mut held, mut batch) = (0usize, 0usize);
         for (at, column) in group.columns().iter().enumerate() {
             let codec = match column.compression() {
+                Compression::UNCOMPRESSED => Codec::None,
                 Compression::SNAPPY => Codec::Snappy,
                 Compression::GZIP(_) => Codec::Gzip,
                 Compression::LZ4 | Compression::LZ4_RAW => Codec::Lz4,
                 Compression::ZSTD(_) => Codec::Zstd,
-                _ => Codec::None,
+                Compression::BROTLI(_) => return Err(unread("brotli", source)),
+                Compression::LZO => return Err(unread("lzo", source)),
             };
             let start = column.dictionary_page_offset().unwrap_or_else(|| column.data_page_offset());
             let range = || {
@@ -47,30 +151,80 @@ pub(crate) fn check(
                     "is not a Parquet file: a column lies outside of it; it is damaged",
                 ));
             };
-            let (page, values) = largest(Pages { bytes, at: start, end }, codec, source, budget)?;
-            held = held.saturating_add(page);
+            let found = largest(Pages { bytes, at: start, end }, codec, source, budget)?;
+            // A decoded byte array takes 32 bytes and points into its page; other values are copied.
+            let is_bytes =
+                matches!(column.column_type(), PhysicalType::BYTE_ARRAY | PhysicalType::FIXED_LEN_BYTE_ARRAY);
+            let dictionary = match column.column_type() {
+                PhysicalType::BYTE_ARRAY => 9,
+                PhysicalType::FIXED_LEN_BYTE_ARRAY => {
+                    1 + 32 / usize::try_from(column.column_descr().type_length()).unwrap_or(1).max(1)
+                }
+                // Up to four times as much as its bytes.
+                _ => 5,
+            };
+            held =
+                held.saturating_add(found.page).saturating_add(found.dictionary.saturating_mul(dictionary));
+            let mut decoded = if is_bytes { found.window - found.page } else { 0 };
+            if is_bytes && found.leaves_prefixes {
+                // Every value may be as long as the page: it repeats the one before it. That is kept as well.
+                let rows = (DECODED / found.page.max(1)).clamp(1, BATCH);
+                let rows = if lists.contains(&at) { found.values } else { rows.min(found.values) };
+                at_once[at] = at_once[at].min(rows.max(1));
+                decoded = found.page.saturating_mul(rows.saturating_add(1));
+            }
+            batch = batch.max(decoded);
             if lists.contains(&at) {
                 // One list may hold all values of the column: two levels of two bytes and a number for each.
-                held = held.saturating_add(values.saturating_mul(LIST_VALUE));
+                held = held.saturating_add(found.values.saturating_mul(LIST_VALUE));
             }
         }
-        most = most.max(held);
+        most = most.max(held.saturating_add(batch));
     }
-    budget.spend(most)
+    budget.spend(most)?;
+    Ok(at_once)
+}
+
+fn unread(codec: &str, source: &str) -> DataError {
+    let problem =
+        format!("is compressed with {codec}, which is not read; write it with snappy, gzip, lz4 or zstd");
+    format(source, problem)
 }
 
 /// Bytes of a value of a list while it is decoded.
 const LIST_VALUE: usize = 12;
 
-/// The memory of the dictionary and of the largest page of a column, and the number of its values.
+/// What the pages of a column take.
+struct Largest {
+    /// Bytes of the largest page.
+    page: usize,
+    /// Bytes of the dictionary.
+    dictionary: usize,
+    /// Bytes of the pages that a batch of values touches.
+    window: usize,
+    /// Number of values.
+    values: usize,
+    /// Whether a page leaves out what its byte arrays begin with.
+    leaves_prefixes: bool,
+}
+
+/// Checks the pages of a column.
 fn largest<R: ChunkReader>(
     mut pages: Pages<'_, R>,
     codec: Codec,
     source: &str,
     budget: &Budget,
-) -> Result<(usize, usize)> {
-    let (mut largest, mut dictionary, mut values) = (0, 0, 0usize);
-    while let Some(header) = pages.header() {
+) -> Result<Largest> {
+    let mut found = Largest { page: 0, dictionary: 0, window: 0, values: 0, leaves_prefixes: false };
+    // Pages in a row, with the sums of their bytes and of their values.
+    let (mut row, mut bytes, mut count) = (VecDeque::new(), 0usize, 0usize);
+    while pages.at < pages.end {
+        let Some(header) = pages.header() else {
+            return Err(format(
+                source,
+                "is not a Parquet file: a page header cannot be read; the file is damaged",
+            ));
+        };
         // The crate allocates as much as the header claims.
         if header.compressed as u64 > pages.end - pages.at {
             return Err(format(source, "is not a Parquet file: a page is cut short; the file is damaged"));
@@ -94,14 +248,25 @@ fn largest<R: ChunkReader>(
         }
         pages.at += header.compressed as u64;
         if header.kind == DICTIONARY_PAGE {
-            // A value of the decoded dictionary takes up to four times as much as its bytes.
-            dictionary = length.saturating_mul(5);
-        } else {
-            largest = largest.max(length);
-            values = values.saturating_add(header.values);
+            found.dictionary = found.dictionary.max(length);
+            continue;
         }
+        found.page = found.page.max(length);
+        found.values = found.values.saturating_add(header.values);
+        found.leaves_prefixes |= header.encoding == DELTA_BYTE_ARRAY;
+        row.push_back((length, header.values));
+        (bytes, count) = (bytes.saturating_add(length), count.saturating_add(header.values));
+        // A batch may begin with the last value of the first page and end with the first one of the last.
+        while let Some(&(length, values)) = row.front()
+            && row.len() > 2
+            && count - values - header.values > BATCH
+        {
+            row.pop_front();
+            (bytes, count) = (bytes - length, count - values);
+        }
+        found.window = found.window.max(bytes);
     }
-    Ok((largest.saturating_add(dictionary), values))
+    Ok(found)
 }
 
 /// The pages of a column, from `at` to `end`.
@@ -112,7 +277,7 @@ struct Pages<'a, R> {
 }
 
 impl<R: ChunkReader> Pages<'_, R> {
-    /// Reads the next header; `None` at the end, and for one that cannot be read.
+    /// Reads the next header; `None` for one that cannot be read.
     fn header(&mut self) -> Option<PageHeader> {
         /// Bytes of most headers. Longer ones hold the smallest and the largest text of their page.
         const SHORT: u64 = 1 << 8;
@@ -138,60 +303,109 @@ impl<R: ChunkReader> Pages<'_, R> {
 /// The type of a dictionary page.
 const DICTIONARY_PAGE: i32 = 2;
 
-/// The first fields of a page header.
+/// The encoding of byte arrays as the length of what they share with the one before, and the rest.
+const DELTA_BYTE_ARRAY: i32 = 7;
+
+/// What matters of a page header.
+#[derive(Default)]
 struct PageHeader {
     kind: i32,
     uncompressed: usize,
     compressed: usize,
     /// Of a data page.
     values: usize,
+    /// Of a data page.
+    encoding: i32,
 }
 
 impl PageHeader {
     /// Reads a header and leaves `bytes` after it.
     fn read(bytes: &mut &[u8]) -> Option<Self> {
-        let mut fields = [None; 3];
-        let (mut id, mut values) = (0, 0);
-        loop {
-            let (next, kind) = field(bytes, id)?;
-            if kind == STOP {
-                break;
-            }
-            id = next;
-            match usize::try_from(id).ok().and_then(|id| fields.get_mut(id.wrapping_sub(1))) {
-                Some(value) => *value = Some(zigzag(varint(bytes)?) as i32),
-                None => {
-                    if DATA_PAGES.contains(&id) && kind == STRUCT {
-                        // Field 1 of both versions of the struct.
-                        let mut inside = *bytes;
-                        if let (1, I32) = field(&mut inside, 0)? {
-                            values = usize::try_from(zigzag(varint(&mut inside)?)).ok()?;
-                        }
-                    }
+        let mut lengths = [None; 3];
+        let mut header = PageHeader::default();
+        each_field(bytes, &PAGE, |bytes, id, kind| {
+            let (fields, encoding): (&[u8], i16) = match id {
+                1..=3 => {
+                    lengths[id as usize - 1] = Some(zigzag(varint(bytes)?) as i32);
+                    return Some(());
+                }
+                5 => (&DATA_PAGE, 2),
+                7 => (&DICTIONARY, 0),
+                8 => (&DATA_PAGE_2, 4),
+                _ => return skip(bytes, kind, SKIP_DEPTH),
+            };
+            each_field(bytes, fields, |bytes, field, kind| {
+                if id != 7 && field == 1 {
+                    header.values = usize::try_from(zigzag(varint(bytes)?) as i32).ok()?;
+                } else if field == encoding {
+                    header.encoding = zigzag(varint(bytes)?) as i32;
+                } else if kind == STRUCT {
+                    each_field(bytes, &STATISTICS, |bytes, _, kind| skip(bytes, kind, SKIP_DEPTH))?;
+                } else {
                     skip(bytes, kind, SKIP_DEPTH)?;
                 }
-            }
-        }
-        let [kind, uncompressed, compressed] = fields;
-        Some(PageHeader {
-            kind: kind?,
-            uncompressed: uncompressed?.try_into().ok()?,
-            compressed: compressed?.try_into().ok()?,
-            values,
-        })
+                Some(())
+            })
+        })?;
+        let [kind, uncompressed, compressed] = lengths;
+        header.kind = kind?;
+        header.uncompressed = uncompressed?.try_into().ok()?;
+        header.compressed = compressed?.try_into().ok()?;
+        Some(header)
     }
 }
 
-/// The fields that describe a data page of version 1 and of version 2.
-const DATA_PAGES: [i16; 2] = [5, 8];
-
 /// Types of the compact protocol.
 const STOP: u8 = 0;
+const TRUE: u8 = 1;
+const FALSE: u8 = 2;
+const BYTE: u8 = 3;
+const I16: u8 = 4;
 const I32: u8 = 5;
+const I64: u8 = 6;
+const DOUBLE: u8 = 7;
+const BINARY: u8 = 8;
+const LIST: u8 = 9;
+const SET: u8 = 10;
+const MAP: u8 = 11;
 const STRUCT: u8 = 12;
+const UUID: u8 = 13;
+
+/// The types of the fields of the structs that are visited, from field 1.
+const FOOTER: [u8; 7] = [I32, LIST, I64, LIST, LIST, BINARY, LIST];
+const ELEMENT_FIELDS: [u8; 10] = [I32, I32, I32, BINARY, I32, I32, I32, I32, I32, STRUCT];
+const PAGE: [u8; 8] = [I32, I32, I32, I32, STRUCT, STRUCT, STRUCT, STRUCT];
+const DATA_PAGE: [u8; 5] = [I32, I32, I32, I32, STRUCT];
+const DATA_PAGE_2: [u8; 8] = [I32, I32, I32, I32, I32, I32, FALSE, STRUCT];
+const DICTIONARY: [u8; 3] = [I32, I32, FALSE];
+const STATISTICS: [u8; 8] = [BINARY, BINARY, I64, I64, BINARY, BINARY, FALSE, FALSE];
 
 /// The deepest nesting of a field that is skipped.
 const SKIP_DEPTH: usize = 64;
+
+/// Visits the fields of a struct and leaves `bytes` after it. The crate reads a known field as the type it should have,
+/// whatever type it claims, so that another type in `kinds` ends the visit.
+fn each_field<'a>(
+    bytes: &mut &'a [u8],
+    kinds: &[u8],
+    mut visit: impl FnMut(&mut &'a [u8], i16, u8) -> Option<()>,
+) -> Option<()> {
+    let mut id = 0;
+    loop {
+        let (next, kind) = field(bytes, id)?;
+        if kind == STOP {
+            return Some(());
+        }
+        id = next;
+        let known = usize::try_from(id).ok().and_then(|id| kinds.get(id.wrapping_sub(1)));
+        // Booleans are in the type of their field.
+        let claimed = if kind == TRUE { FALSE } else { kind };
+        if known.is_some_and(|known| *known != claimed) {
+            return None;
+        }
+        visit(bytes, id, kind)?;
+    }
+}
 
 fn byte(bytes: &mut &[u8]) -> Option<u8> {
     let (first, rest) = bytes.split_first()?;
@@ -222,42 +436,51 @@ fn field(bytes: &mut &[u8], last: i16) -> Option<(i16, u8)> {
     if kind == STOP {
         return Some((last, STOP));
     }
-    let id = if delta == 0 { zigzag(varint(bytes)?) as i16 } else { last.wrapping_add(i16::from(delta)) };
+    let id = if delta == 0 { zigzag(varint(bytes)?) as i16 } else { last.checked_add(i16::from(delta))? };
     Some((id, kind))
+}
+
+/// Number and type of the elements of a list.
+fn list(bytes: &mut &[u8]) -> Option<(u64, u8)> {
+    let head = byte(bytes)?;
+    let count = if head >> 4 == 15 { varint(bytes)? } else { u64::from(head >> 4) };
+    Some((count, head & 0x0f))
 }
 
 /// Skips a value of a field.
 fn skip(bytes: &mut &[u8], kind: u8, depth: usize) -> Option<()> {
     let depth = depth.checked_sub(1)?;
-    let mut drop_front = |count: usize| {
+    let drop_front = |bytes: &mut &[u8], count: usize| {
         *bytes = bytes.get(count..)?;
         Some(())
     };
+    // Every element takes a byte at least; booleans, which the crate skips in another way, do not occur in elements.
+    let skip_elements = |bytes: &mut &[u8], count: u64, kinds: &[u8]| {
+        if count > 0 && kinds.iter().any(|kind| matches!(*kind, STOP | TRUE | FALSE)) {
+            return None;
+        }
+        (0..count).try_for_each(|_| kinds.iter().try_for_each(|kind| skip(bytes, *kind, depth)))
+    };
     match kind {
-        // Booleans are in the type of their field.
-        1 | 2 => Some(()),
-        3 => drop_front(1),
-        4..=6 => varint(bytes).map(|_| ()),
-        7 => drop_front(8),
-        8 => {
+        TRUE | FALSE => Some(()),
+        BYTE => drop_front(bytes, 1),
+        I16 | I32 | I64 => varint(bytes).map(|_| ()),
+        DOUBLE => drop_front(bytes, 8),
+        UUID => drop_front(bytes, 16),
+        BINARY => {
             let length = usize::try_from(varint(bytes)?).ok()?;
-            *bytes = bytes.get(length..)?;
-            Some(())
+            drop_front(bytes, length)
         }
-        9 | 10 => {
-            let head = byte(bytes)?;
-            let count = if head >> 4 == 15 { varint(bytes)? } else { u64::from(head >> 4) };
-            let kind = head & 0x0f;
-            // In a list a boolean takes a byte.
-            (0..count).try_for_each(|_| skip(bytes, if kind <= 2 { 3 } else { kind }, depth))
+        LIST | SET => {
+            let (count, kind) = list(bytes)?;
+            skip_elements(bytes, count, &[kind])
         }
-        12 => loop {
-            let (_, kind) = field(bytes, 0)?;
-            if kind == STOP {
-                return Some(());
-            }
-            skip(bytes, kind, depth)?;
-        },
+        MAP => {
+            let count = varint(bytes)?;
+            let kinds = if count > 0 { byte(bytes)? } else { 0 };
+            skip_elements(bytes, count, &[kinds >> 4, kinds & 0x0f])
+        }
+        STRUCT => each_field(bytes, &[], |bytes, _, kind| skip(bytes, kind, depth)),
         _ => None,
     }
 }
