@@ -258,6 +258,146 @@ fn bombs_are_read_where_there_is_memory_for_them() {
     }
 }
 
+macro_rules! seed {
+    ($name:literal) => {
+        include_bytes!(concat!("../../../fuzz/seeds/", $name))
+    };
+}
+
+/// Files of a few kilobytes whose strings share their beginnings, fill 120 pages of a megabyte, whose dictionary is one string of 24 MB, or whose first list
+/// has half a million numbers; fixtures/columnar.py made them. A page header with a map claims 2 GB.
+#[test]
+fn files_that_unfold_are_refused_within_the_limit() {
+    let _alone = alone();
+    let cases: [(&str, Format, &[u8], &str); 6] = [
+        ("prefixes", Format::Parquet, seed!("parquet/case-prefixes"), "reading needs over"),
+        ("pages", Format::Parquet, seed!("parquet/case-pages"), "reading needs over"),
+        ("dictionary", Format::Arrow, seed!("arrow/case-dictionary"), "reading needs over"),
+        ("lists", Format::Parquet, seed!("parquet/case-ragged"), "reading needs over"),
+        ("lists", Format::Arrow, seed!("arrow/case-ragged"), "reading needs over"),
+        ("map", Format::Parquet, seed!("parquet/case-map"), "claims to be 2147483647"),
+    ];
+    for (name, format, bytes, words) in cases {
+        for limit in [12usize << 20, 28 << 20, 40 << 20] {
+            let options =
+                ReadOptions { format: Some(format), memory: Some(limit as u64), ..Default::default() };
+            let bytes = bytes.to_vec();
+            let (read, held) = peak(|| read_frame_bytes(bytes, "x", &options));
+            match read {
+                // Only ten strings of it differ.
+                Ok(frame) => assert!(name == "prefixes" && frame.n() == 600, "{name}: read with {limit}"),
+                Err(e) => assert!(e.to_string().contains(words), "{name}: {e}"),
+            }
+            assert!(held < limit + (8 << 20), "{name}, {format:?}: {held} bytes with a limit of {limit}");
+        }
+    }
+    // With enough memory they are tables.
+    let read = |format, bytes: &[u8]| {
+        let options = ReadOptions { format: Some(format), memory: Some(1 << 30), ..Default::default() };
+        read_frame_bytes(bytes.to_vec(), "x", &options).unwrap()
+    };
+    let frame = read(Format::Parquet, seed!("parquet/case-prefixes"));
+    assert_eq!((frame.n(), frame.text(598, 0).map(|text| &text[99_999..])), (600, Some("x0008")));
+    assert!(frame.text(9, 0).is_some_and(|text| text.ends_with("x0009")));
+    assert_eq!(
+        read(Format::Arrow, seed!("arrow/case-dictionary")).text(9, 0).map(str::len),
+        Some(24_000_000)
+    );
+    assert_eq!(read(Format::Parquet, seed!("parquet/case-ragged")).width(), 2);
+    assert_eq!(read(Format::Arrow, seed!("arrow/case-ragged")).width(), 2);
+}
+
+/// A Parquet file without rows whose schema has this many levels of groups.
+fn nested_parquet(levels: u16) -> Vec<u8> {
+    // A root with one child, groups with one child each, and a number.
+    let mut footer = vec![0x15, 0x02, 0x19, 0xfc];
+    let mut count = levels + 2;
+    while count > 127 {
+        footer.push(count as u8 | 0x80);
+        count >>= 7;
+    }
+    footer.push(count as u8);
+    footer.extend(b"\x48\x01r\x15\x02\0");
+    (0..levels).for_each(|_| footer.extend(b"\x35\0\x18\x01g\x15\x02\0"));
+    footer.extend(b"\x15\x0a\x25\0\x18\x01x\0");
+    footer.extend(b"\x16\0\x19\x0c\0");
+    [b"PAR1", &footer[..], &(footer.len() as u32).to_le_bytes(), b"PAR1"].concat()
+}
+
+#[test]
+fn deep_schemas_are_refused() {
+    let _alone = alone();
+    let message = |format, bytes: &[u8]| {
+        let options = ReadOptions { format: Some(format), ..Default::default() };
+        read_frame_bytes(bytes.to_vec(), "x", &options).unwrap_err().to_string()
+    };
+    for levels in [64, 200, 3000, 60_000] {
+        let found = message(Format::Parquet, &nested_parquet(levels));
+        assert!(found.contains(&format!("nested {} levels deep", levels + 1)), "{found}");
+    }
+    let found = message(Format::Parquet, seed!("parquet/case-deep"));
+    assert!(found.contains("levels deep"), "{found}");
+    let found = message(Format::Parquet, &nested_parquet(63));
+    assert!(found.contains("there are no numbers"), "{found}");
+    let found = message(Format::Arrow, seed!("arrow/case-deep"));
+    assert!(found.contains("its footer cannot be read"), "{found}");
+}
+
+#[test]
+fn valid_files_are_not_called_damaged() {
+    let _alone = alone();
+    let read = |format, bytes: &[u8], memory| {
+        let options = ReadOptions { format: Some(format), memory, ..Default::default() };
+        read_frame_bytes(bytes.to_vec(), "x", &options)
+    };
+    let message = read(Format::Parquet, seed!("parquet/case-brotli"), None).unwrap_err().to_string();
+    assert!(message.contains("is compressed with brotli, which is not read"), "{message}");
+    assert!(message.contains("snappy, gzip, lz4 or zstd"), "{message}");
+    let frame = read(Format::Arrow, seed!("arrow/case-nulls"), None).unwrap();
+    assert_eq!((frame.n(), frame.width()), (2000, 2));
+    // A billion and more rows of them.
+    let mut many = seed!("arrow/case-nulls").to_vec();
+    for at in 0..many.len() - 8 {
+        if many[at..at + 8] == 2000u64.to_le_bytes() {
+            many[at..at + 8].copy_from_slice(&(1u64 << 40).to_le_bytes());
+        }
+    }
+    let (read, held) = peak(|| read(Format::Arrow, &many, Some(100 << 20)));
+    let message = read.unwrap_err().to_string();
+    assert!(message.contains("reading needs over"), "{message}");
+    assert!(held < 1 << 20, "{held} bytes");
+}
+
+#[test]
+fn bytes_after_gzip_data_are_named() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let gzipped = |text: &[u8]| {
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        packed.write_all(text).unwrap();
+        packed.finish().unwrap()
+    };
+    let read = |parts: &[&[u8]]| {
+        let path = folder.path().join("x.csv.gz");
+        std::fs::write(&path, parts.concat()).unwrap();
+        read_frame(&path, &ReadOptions::default())
+    };
+    let (one, two) = (gzipped(b"1,2\n3,4\n"), gzipped(b"5,6\n"));
+    let long = gzipped(&b"1,2\n".repeat(1 << 20));
+    assert_eq!(read(&[&one, &two]).unwrap().n(), 3);
+    assert_eq!(read(&[&one, &[0; 100_000]]).unwrap().n(), 2);
+    assert_eq!(read(&[&long, &two, &[0; 7]]).unwrap().n(), (1 << 20) + 1);
+    for (after, count) in [(b"trailing".to_vec(), 8), ([vec![0; 70_000], b"x".to_vec()].concat(), 70_001)] {
+        for before in [&one, &long] {
+            let message = read(&[before, &after]).unwrap_err().to_string();
+            let words = format!("has {count} bytes after the end of the gzip data");
+            assert!(message.contains(&words), "{message}");
+        }
+    }
+    let message = read(&[&one[..one.len() - 9]]).unwrap_err().to_string();
+    assert!(message.contains("cut short"), "{message}");
+}
+
 #[test]
 fn memory_of_text_is_a_multiple_of_its_size() {
     let _alone = alone();
