@@ -265,16 +265,18 @@ macro_rules! seed {
 }
 
 /// Files of a few kilobytes whose strings share their beginnings, fill 120 pages of a megabyte, whose dictionary is one string of 24 MB, or whose first list
-/// has half a million numbers; fixtures/columnar.py made them. A page header with a map claims 2 GB.
+/// has half a million numbers; fixtures/columnar.py made them. A page header with a map claims 2 GB, one of
+/// a dictionary two billion values.
 #[test]
 fn files_that_unfold_are_refused_within_the_limit() {
     let _alone = alone();
-    let cases: [(&str, Format, &[u8], &str); 6] = [
+    let cases: [(&str, Format, &[u8], &str); 7] = [
         ("prefixes", Format::Parquet, seed!("parquet/case-prefixes"), "reading needs over"),
         ("pages", Format::Parquet, seed!("parquet/case-pages"), "reading needs over"),
         ("dictionary", Format::Arrow, seed!("arrow/case-dictionary"), "reading needs over"),
         ("lists", Format::Parquet, seed!("parquet/case-ragged"), "reading needs over"),
         ("lists", Format::Arrow, seed!("arrow/case-ragged"), "reading needs over"),
+        ("claim", Format::Parquet, seed!("parquet/case-dictionary"), "reading needs over"),
         ("map", Format::Parquet, seed!("parquet/case-map"), "claims to be 2147483647"),
     ];
     for (name, format, bytes, words) in cases {

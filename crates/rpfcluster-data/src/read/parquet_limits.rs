@@ -152,19 +152,10 @@ pub(crate) fn check(
                 ));
             };
             let found = largest(Pages { bytes, at: start, end }, codec, source, budget)?;
-            // A decoded byte array takes 32 bytes and points into its page; other values are copied.
+            // A decoded byte array points into its page; other values are copied.
             let is_bytes =
                 matches!(column.column_type(), PhysicalType::BYTE_ARRAY | PhysicalType::FIXED_LEN_BYTE_ARRAY);
-            let dictionary = match column.column_type() {
-                PhysicalType::BYTE_ARRAY => 9,
-                PhysicalType::FIXED_LEN_BYTE_ARRAY => {
-                    1 + 32 / usize::try_from(column.column_descr().type_length()).unwrap_or(1).max(1)
-                }
-                // Up to four times as much as its bytes.
-                _ => 5,
-            };
-            held =
-                held.saturating_add(found.page).saturating_add(found.dictionary.saturating_mul(dictionary));
+            held = held.saturating_add(found.page).saturating_add(found.dictionary);
             let mut decoded = if is_bytes { found.window - found.page } else { 0 };
             if is_bytes && found.leaves_prefixes {
                 // Every value may be as long as the page: it repeats the one before it. That is kept as well.
@@ -194,11 +185,14 @@ fn unread(codec: &str, source: &str) -> DataError {
 /// Bytes of a value of a list while it is decoded.
 const LIST_VALUE: usize = 12;
 
+/// Bytes of a decoded value of a dictionary, besides its text.
+const DECODED_VALUE: usize = 32;
+
 /// What the pages of a column take.
 struct Largest {
     /// Bytes of the largest page.
     page: usize,
-    /// Bytes of the dictionary.
+    /// Bytes of the dictionary and its values.
     dictionary: usize,
     /// Bytes of the pages that a batch of values touches.
     window: usize,
@@ -248,7 +242,9 @@ fn largest<R: ChunkReader>(
         }
         pages.at += header.compressed as u64;
         if header.kind == DICTIONARY_PAGE {
-            found.dictionary = found.dictionary.max(length);
+            // The crate allocates as many values as the header claims.
+            let decoded = header.values.saturating_mul(DECODED_VALUE);
+            found.dictionary = found.dictionary.max(length.saturating_add(decoded));
             continue;
         }
         found.page = found.page.max(length);
@@ -312,7 +308,7 @@ struct PageHeader {
     kind: i32,
     uncompressed: usize,
     compressed: usize,
-    /// Of a data page.
+    /// Of a data page or a dictionary.
     values: usize,
     /// Of a data page.
     encoding: i32,
@@ -335,7 +331,7 @@ impl PageHeader {
                 _ => return skip(bytes, kind, SKIP_DEPTH),
             };
             each_field(bytes, fields, |bytes, field, kind| {
-                if id != 7 && field == 1 {
+                if field == 1 {
                     header.values = usize::try_from(zigzag(varint(bytes)?) as i32).ok()?;
                 } else if field == encoding {
                     header.encoding = zigzag(varint(bytes)?) as i32;
