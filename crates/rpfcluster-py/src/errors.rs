@@ -17,7 +17,13 @@ pub fn to_python(error: Error) -> PyErr {
         Error::Numerical { .. } => PyRuntimeError::new_err(text),
         Error::Cancelled => PyKeyboardInterrupt::new_err(()),
         Error::TooManyClusters { k, distinct } => PyValueError::new_err(format!(
-            "n_clusters is {k}, but there are only {distinct} distinct samples"
+            "n_clusters is {k}, but there are only {distinct} distinct sample{}",
+            if distinct == 1 { "" } else { "s" }
+        )),
+        Error::Inseparable { k, groups } => PyValueError::new_err(format!(
+            "n_clusters is {k}, but the trees tell only {groups} group{} of samples apart; use fewer clusters, more n_estimators or a \
+             smaller min_samples_split, unless samples are equal",
+            if groups == 1 { "" } else { "s" }
         )),
         Error::Parameter { name, value, expected } => PyValueError::new_err(format!(
             "{} is {}, but must be {}",

@@ -98,12 +98,23 @@ pub enum Error {
         expected: usize,
     },
     /// More clusters than there are distinct points.
-    #[error("k is {k}, but there are only {distinct} distinct points")]
+    #[error("k is {k}, but there are only {distinct} distinct point{}", plural(*distinct))]
     TooManyClusters {
         /// Clusters requested.
         k: usize,
         /// Distinct points.
         distinct: usize,
+    },
+    /// More clusters than there are groups of rows that share all their leaves.
+    #[error(
+        "k is {k}, but the trees tell only {groups} group{} of rows apart: rows are equal, trees are few or min_node is large",
+        plural(*groups)
+    )]
+    Inseparable {
+        /// Clusters requested.
+        k: usize,
+        /// Groups of rows that share their leaf in every tree.
+        groups: usize,
     },
     /// A matrix that is not a similarity matrix.
     #[error("the similarity matrix {problem}")]
@@ -152,6 +163,10 @@ pub enum Error {
 
 /// A result of the library.
 pub type Result<T> = std::result::Result<T, Error>;
+
+fn plural(count: usize) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}
 
 /// Builds an [`Error::Parameter`].
 pub(crate) fn parameter(

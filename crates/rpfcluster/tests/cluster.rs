@@ -334,7 +334,7 @@ fn impossible_parameters_are_refused() {
     let points = Points::new(&same, 20, 2).unwrap();
     let refused = |params: RpfCluster| params.fit(&points).unwrap_err();
     let too_many = refused(RpfCluster { k: 2, ..Default::default() });
-    assert_eq!(too_many.to_string(), "k is 2, but there are only 1 distinct points");
+    assert_eq!(too_many.to_string(), "k is 2, but there are only 1 distinct point");
     assert!(matches!(refused(RpfCluster { k: 0, ..Default::default() }), Error::Parameter { name: "k", .. }));
     assert!(matches!(refused(RpfCluster { k: 21, ..Default::default() }), Error::TooManyClusters { .. }));
     for params in [

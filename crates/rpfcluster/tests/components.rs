@@ -202,6 +202,10 @@ fn cosine_ignores_the_length_of_rows() {
         assert_eq!(fitted.predict(&Points::new(&values, n, d).unwrap()).unwrap(), fitted.labels());
         let euclidean = RpfCluster { metric: Metric::Euclidean, ..params.clone() };
         let other = euclidean.fit(&Points::new(&values, n, d).unwrap()).unwrap();
+        // By angle no row is far outside; by distance these are.
+        let long: Vec<f64> = values.iter().map(|v| v * 1e3).collect();
+        let far = |fitted: &Fitted| fitted.far_rows(&Points::new(&long, n, d).unwrap()).unwrap().len();
+        assert_eq!((far(&fitted), far(&other) > n / 2), (0, true));
         assert_ne!(other.forest().leaves().dense(), fitted.leaves().dense());
         // As single precision, and after a model file.
         let single: Vec<f32> = values.iter().map(|v| *v as f32).collect();

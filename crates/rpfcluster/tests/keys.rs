@@ -133,7 +133,8 @@ fn fits_use_keys_at_every_step_but_on_components() {
 fn tables_with_categories_have_a_softer_graph_by_default() {
     let (values, keys) = table(&NAMES);
     let power = |params: &RpfCluster, keys: &[ColumnKey]| {
-        let fitted = params.fit(&Points::new(&values, N, keys.len().max(6)).unwrap().with_keys(keys).unwrap());
+        let fitted =
+            params.fit(&Points::new(&values, N, keys.len().max(6)).unwrap().with_keys(keys).unwrap());
         let fitted = fitted.unwrap();
         let AffinityParams::TopK { power, .. } = fitted.setting().affinity else { panic!("{params:?}") };
         let other = fitted.refit(&RpfCluster { k: 3, ..params.clone() }, &Silent).unwrap();

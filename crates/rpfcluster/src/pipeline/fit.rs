@@ -338,7 +338,7 @@ pub fn check_distinct(leaves: &LeafMatrix, k: usize, observer: &dyn Observer) ->
         signatures.sort_unstable();
         signatures.dedup();
         if k > signatures.len() {
-            return Err(Error::TooManyClusters { k, distinct: signatures.len() });
+            return Err(Error::Inseparable { k, groups: signatures.len() });
         }
     }
     Ok(())

@@ -60,10 +60,14 @@ impl RpfCluster {
         let threads =
             self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |c| c.get()));
         let trees = self.trees_by_default(pca::most_components(self.components, d).is_some());
-        let (n, d, t, k) = (n as u64, d as u64, self.max_trees.unwrap_or(trees) as u64, self.k as u64);
+        // More clusters, neighbours or components than rows and columns are refused by the fit, or are no more than these.
+        let clusters = self.k.min(n);
+        let most = n.min(d);
+        let (n, d, t, k) = (n as u64, d as u64, self.max_trees.unwrap_or(trees) as u64, clusters as u64);
         let width = width as u64;
         // On principal components, the forest has their scores as its columns.
-        let components = pca::most_components(self.components, d as usize).map(|count| count as u64);
+        let components =
+            pca::most_components(self.components, d as usize).map(|count| count.min(most) as u64);
         let (pca, scores) = match components {
             Some(count) => (pca::fit_bytes(n, d, count), n * count * width),
             // Rows of unit length are a copy.
@@ -86,7 +90,7 @@ impl RpfCluster {
         // Leaf ids, the basis of the block solver with three blocks, degrees and their roots; then the larger of the
         // leaf sums of a product over eight trees and the vectors returned. A neighbour graph may be over-segmented.
         let k = match self.fixed_affinity() {
-            AffinityParams::TopK { .. } => refine::segments(self.k) as u64,
+            AffinityParams::TopK { .. } => refine::segments(clusters) as u64,
             _ => k,
         };
         let block = (k + 4).next_multiple_of(4);
@@ -101,7 +105,7 @@ impl RpfCluster {
             AffinityParams::Linear => 0,
             // The graph and its aggregation hierarchy, a third of it, with three vectors on each level.
             AffinityParams::TopK { top, .. } => {
-                n * (top as u64 * (36 + 2 * per_pair) + block * 3 * 4 * 4 / 3)
+                n * ((top as u64).min(n) * (36 + 2 * per_pair) + block * 3 * 4 * 4 / 3)
             }
             AffinityParams::Paper { beta1, .. } => {
                 let kept = min_node as f64 / beta1.max(1.0 / trees as f64);
@@ -112,8 +116,8 @@ impl RpfCluster {
         // The verdict comes last: the fit holds trees, leaf ids, vectors and neighbours.
         let evidence = if self.assess {
             let forests = (threads as u64).min(EVIDENCE_FORESTS);
-            let rows = verdict::most_sample_rows(self.k, self.max_k.is_some()).min(n as usize) as u64;
-            let kept = n * (4 * t + 8 * self.k as u64 + 16);
+            let rows = verdict::most_sample_rows(clusters, self.max_k.is_some()).min(n as usize) as u64;
+            let kept = n * (4 * t + 8 * k + 16);
             kept + forests * rows * (8 * d + 12 * t.min(RpfCluster::TREES as u64) + EVIDENCE_ROW)
         } else {
             0

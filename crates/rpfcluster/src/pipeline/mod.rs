@@ -32,7 +32,7 @@ pub(crate) use verdict::Assessment;
 pub use verdict::{Verdict, VerdictWord};
 
 use crate::distinct::DistinctRows;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::forest::Forest;
 use crate::observe::{Observed, Observer, Quiet};
 use crate::params::{AffinityParams, Duplicates, Metric, RpfCluster, Setting};
@@ -71,6 +71,7 @@ impl RpfCluster {
         let clock = Instant::now();
         let copies = DistinctRows::find(points, observer)?.map(Arc::new);
         let (extent, far) = Extent::new(points, copies.as_deref());
+        let distinct = copies.as_ref().map_or(points.n(), |rows| rows.len());
         let rows = copies.filter(|rows| self.duplicates == Duplicates::Weigh && rows.has_many_copies());
         let fit = |table: &Points<R>| -> Result<Fitted> {
             let clock = Instant::now();
@@ -93,12 +94,19 @@ impl RpfCluster {
             Ok(fitted)
         };
         let searched = clock.elapsed().as_secs_f64();
-        let mut fitted = match &rows {
-            Some(rows) => points.with_rows(&rows.first, fit)??,
-            None => fit(points)?,
+        let fitted = match &rows {
+            Some(rows) => points.with_rows(&rows.first, fit)?,
+            None => fit(points),
         };
+        let mut fitted = fitted.map_err(|error| match error {
+            Error::Inseparable { k, .. } if k > distinct => Error::TooManyClusters { k, distinct },
+            other => other,
+        })?;
         fitted.add_seconds(Seconds { grow: searched, ..Seconds::default() });
-        (fitted.extent, fitted.far) = (Some(extent), far);
+        // Compared by angle, no row is far by its length.
+        if fitted.params().metric != Metric::Cosine {
+            (fitted.extent, fitted.far) = (Some(extent), far);
+        }
         Ok(fitted)
     }
 

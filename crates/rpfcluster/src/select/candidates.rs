@@ -110,7 +110,8 @@ mod tests {
     #[test]
     fn families_do_not_depend_on_the_number_of_rows() {
         for params in [RpfCluster::default(), RpfCluster { beta2: Some(0.2), ..Default::default() }] {
-            let of = |n| families(&params, n, 5, false).iter().map(|f| f.setting.affinity).collect::<Vec<_>>();
+            let of =
+                |n| families(&params, n, 5, false).iter().map(|f| f.setting.affinity).collect::<Vec<_>>();
             assert_eq!(of(20), of(100_000));
         }
     }
