@@ -8,6 +8,7 @@ use std::os::unix::ffi::OsStringExt;
 
 use crate::args::{Cli, Verb};
 use crate::exit::Failure;
+use crate::files::table::TableFormat;
 use crate::{config, resolve};
 
 /// Words separated by zero bytes.
@@ -55,7 +56,7 @@ fn resolve(cli: &Cli) -> Result<(), Failure> {
             let clusters = resolve::clusters(args)?;
             resolve::pipeline_with_open_trees(&args.forest, &args.spectral, &clusters)?;
             resolve::prepare(&args.data)?;
-            resolve::labels_format(args.output.as_deref())?;
+            TableFormat::of(args.output.as_deref())?;
         }
         Verb::Kernel(args) => {
             resolve::forest(&args.forest)?;

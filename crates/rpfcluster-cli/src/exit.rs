@@ -113,6 +113,11 @@ impl From<rpfcluster::Error> for Failure {
                      --{option} or use --{parameter} {needs}"
                 ))
             }
+            Error::Inseparable { k, groups } => Failure::Data(format!(
+                "-k is {k}, but the trees tell only {groups} group{} of rows apart; use a smaller -k, more --trees or a smaller \
+                 --min-node, unless rows are equal",
+                if groups == 1 { "" } else { "s" }
+            )),
             other => Failure::Data(other.to_string()),
         }
     }

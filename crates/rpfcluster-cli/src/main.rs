@@ -1,6 +1,7 @@
 //! The command `rpf`. [`args`] parses the command line, [`resolve`] checks it, one file of [`commands`] per verb does
 //! the work, and [`output`] alone prints.
 
+mod allocator;
 mod args;
 mod charts;
 mod commands;
@@ -21,6 +22,9 @@ mod transaction;
 #[cfg(all(test, unix))]
 #[path = "../../../fuzz/targets/command_line.rs"]
 mod command_line;
+
+#[global_allocator]
+static ALLOCATOR: allocator::ExitingAllocator = allocator::ExitingAllocator;
 
 fn main() -> std::process::ExitCode {
     exit::guarded(|| {

@@ -37,6 +37,19 @@ pub fn interrupted() {
     }
 }
 
+/// Says that memory ran out, with none of it.
+pub fn out_of_memory(bytes: usize) {
+    let mut text = [0; 200];
+    let mut rest = &mut text[..];
+    let megabytes = bytes.div_ceil(1_000_000);
+    let _ = writeln!(
+        rest,
+        "rpf: memory ran out where {megabytes} MB more were needed; use fewer rows, fewer --trees, or a higher limit"
+    );
+    let left = rest.len();
+    let _ = io::stderr().lock().write_all(&text[..text.len() - left]);
+}
+
 /// Text of several lines on standard error.
 pub fn summary(text: &str) {
     let _ = io::stderr().lock().write_all(in_locale(escaped_lines(text)).as_bytes());

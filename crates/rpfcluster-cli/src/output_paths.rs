@@ -1,6 +1,6 @@
 //! Checks of output paths before any work begins: every file can be written, and no two paths of a run, inputs
 //! included, are one file, however they are spelled (`./name`, symbolic links, hard links, upper and lower case where
-//! the file system ignores it).
+//! the file system ignores it). A file that standard input or output is redirected to counts too.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -45,6 +45,19 @@ fn file_id(found: &fs::Metadata) -> Option<(u64, u64)> {
     Some((found.dev(), found.ino()))
 }
 
+/// The file that standard input (descriptor 0) or output (1) is redirected to; `None` for a terminal, a pipe or a device.
+#[cfg(unix)]
+fn redirected(descriptor: usize) -> Option<Named<'static>> {
+    let (option, path) = [("standard input", "/dev/stdin"), ("standard output", "/dev/stdout")][descriptor];
+    let is_file = fs::metadata(path).is_ok_and(|found| found.is_file());
+    is_file.then(|| Named::new(option, fs::canonicalize(path).unwrap_or_else(|_| path.into())))
+}
+
+#[cfg(not(unix))]
+fn redirected(_: usize) -> Option<Named<'static>> {
+    None
+}
+
 #[cfg(not(unix))]
 fn file_id(_: &fs::Metadata) -> Option<(u64, u64)> {
     None
@@ -68,6 +81,10 @@ pub fn check(inputs: &[(&str, Option<&Path>)], targets: &[(&str, Option<&Path>)]
             seen.push(Named::new(option, fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())));
         }
     }
+    if inputs.iter().any(|(_, path)| path.is_some_and(|path| path.as_os_str() == "-")) {
+        seen.extend(redirected(0));
+    }
+    let standard_output = redirected(1);
     for (option, target) in targets {
         let Some(path) = *target else { continue };
         if *option == OUTPUT && output::is_standard(path) {
@@ -89,7 +106,9 @@ pub fn check(inputs: &[(&str, Option<&Path>)], targets: &[(&str, Option<&Path>)]
             }
             Err(e) => return Err(failed(e.to_string())),
         };
-        if let Some(other) = seen.iter().find(|other| other.is(&named)) {
+        // A name of standard output itself, such as /dev/stdout, is no file of its own.
+        let of_output = standard_output.as_ref().filter(|_| staged.is_some());
+        if let Some(other) = seen.iter().chain(of_output).find(|other| other.is(&named)) {
             return Err(Failure::usage(format!(
                 "{option} and {} are the same file, {}; use different names",
                 other.option,

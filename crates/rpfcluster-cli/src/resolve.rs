@@ -1,15 +1,12 @@
 //! Turns parsed arguments into checked parameters: fills in defaults, checks ranges, and checks that outputs can be
 //! written before any work begins.
 
-use std::path::Path;
-
 use rpfcluster::spectral::SpectralParams;
 use rpfcluster::{AffinityKind, ForestParams, RpfCluster};
-use rpfcluster_data::{Format, Missing, Prepare, ReadOptions, Standardize};
+use rpfcluster_data::{Missing, Prepare, ReadOptions, Standardize};
 
 use crate::args::{AffinityArg, AutoOr, ClusterArgs, DataArgs, ForestArgs, ReadArgs, SpectralArgs};
 use crate::exit::{Failure, Result};
-use crate::output;
 
 /// The parameters of a forest.
 pub fn forest(args: &ForestArgs) -> Result<ForestParams> {
@@ -169,21 +166,6 @@ fn implied(args: &SpectralArgs) -> Option<AffinityKind> {
 pub fn matrix(forest: &ForestArgs, spectral: &SpectralArgs, k: usize) -> Result<SpectralParams> {
     let params = pipeline(forest, spectral, &Clusters::Fixed(k))?;
     Ok(params.spectral_params(params.method.unwrap_or_default()))
-}
-
-/// The format of a labels file, by the name of the output; CSV where it has no name.
-pub fn labels_format(output: Option<&Path>) -> Result<Format> {
-    let Some(path) = output.filter(|path| !output::is_standard(path)) else { return Ok(Format::Text) };
-    let extension = path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
-    match (extension.as_deref(), Format::from_path(path)) {
-        (Some("gz" | "xlsx" | "xls" | "ods"), _) | (_, Some(Format::Npz | Format::Mtx | Format::Json)) => {
-            Err(Failure::usage(format!(
-                "--output {} does not name a supported format; use .csv, .parquet, .arrow or .npy",
-                path.display()
-            )))
-        }
-        (_, format) => Ok(format.unwrap_or(Format::Text)),
-    }
 }
 
 /// Whether `--standardize auto` is given.

@@ -43,6 +43,15 @@ pub fn abandon(exit: impl FnOnce()) {
     exit();
 }
 
+/// Removes the temporary files of a process that ends, unless they are being renamed.
+pub fn remove_temporaries() {
+    if let Ok(temporaries) = TEMPORARIES.try_lock() {
+        for path in temporaries.paths.iter().filter(|_| !temporaries.complete) {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
 /// What a writer writes to.
 pub enum Sink<'a> {
     /// A file, a device or a pipe with a name.
@@ -105,15 +114,6 @@ impl<'a> Transaction<'a> {
     pub fn deliver(
         &mut self,
         target: Option<&Path>,
-        write: impl FnOnce(&mut dyn Write) -> io::Result<()> + 'a,
-    ) -> Result {
-        self.deliver_to(target, move |out| write(&mut out.into_write()))
-    }
-
-    /// As [`deliver`](Self::deliver), for writers that treat files and streams in different ways.
-    pub fn deliver_to(
-        &mut self,
-        target: Option<&Path>,
         write: impl FnOnce(Sink<'_>) -> io::Result<()> + 'a,
     ) -> Result {
         match target.filter(|path| !output::is_standard(path)) {
@@ -141,7 +141,7 @@ impl<'a> Transaction<'a> {
             })
         };
         let mut part: Transaction<'b> = Transaction::default();
-        let written = part.deliver_to(target, write).and_then(|()| part.write_streams());
+        let written = part.deliver(target, write).and_then(|()| part.write_streams());
         self.staged.append(&mut part.staged);
         failure.take().map_or(written, Err)
     }

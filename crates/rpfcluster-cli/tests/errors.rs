@@ -167,7 +167,7 @@ fn bad_clustering_options_are_refused() {
     dir.refuses(2, "cluster iris.csv -k 3 --append -o l.ods", &["--output l.ods", ".csv"]);
     dir.refuses(2, "predict m.rpf iris.csv -o l.npz", &["--output l.npz", ".arrow"]);
     dir.refuses(2, "embed iris.csv --label 5 -d 0 -o e.csv", &["--dimensions"]);
-    dir.refuses(2, "embed iris.csv --label 5 -d 2 -o e.parquet", &["e.parquet", ".npy"]);
+    dir.refuses(2, "embed iris.csv --label 5 -d 2 -o e.npz", &["e.npz", ".npy"]);
     dir.refuses(2, "embed iris.csv --label 5 -d 2 --json", &["--output"]);
     dir.refuses(1, "embed iris.csv --label 5 -d 150 -o e.csv", &["--dimensions is 150"]);
     dir.refuses(1, "cluster iris.csv --label 5 -k 151 -o l.csv", &["iris.csv", "k is 151"]);
@@ -357,4 +357,13 @@ fn bad_configuration_is_refused() {
     refuses(2, "kind.toml", "trees = [1, 2]\n", &["kind.toml", "trees"]);
     refuses(2, "flag.toml", "json = 3\n", &["flag.toml", "json", "true or false"]);
     refuses(2, "self.toml", "config = \"self.toml\"\n", &["self.toml", "config"]);
+}
+
+#[test]
+fn too_many_clusters_are_refused_with_the_reason() {
+    let dir = TestDir::new();
+    let line = |options: &str| format!("cluster iris.csv --label species -q --trees 20 {options}");
+    dir.refuses(1, &line("-k 99999999999"), &["k is 99999999999, but there are only 150 distinct points"]);
+    dir.refuses(1, &line("-k 3 --min-node 1000"), &["only 1 group of rows apart", "--min-node"]);
+    dir.rpf(&format!("{} --memory-limit 1G", line("-k 3 --top 5000000"))).done();
 }

@@ -122,6 +122,35 @@ fn limit_of_the_shell_is_seen_before_the_work() {
 }
 
 #[test]
+fn memory_that_runs_out_ends_in_one_sentence_and_keeps_old_files() {
+    let dir = TestDir::new();
+    let old = put_old(&dir);
+    let rows = 40_000;
+    let values = common::numbers().take(rows * 10).map(f64::to_le_bytes);
+    dir.put("rows.npy", common::npy("<f8", rows, 10, values));
+    let (mut done, mut refused) = (0, 0);
+    // Between what the program needs to start and what the fit needs.
+    for kilobytes in (60_000..400_000).step_by(20_000) {
+        let line =
+            "cluster rows.npy -k 3 --threads 2 --trees 50 -q --model old.rpf --report old.html -o old.csv";
+        let run = limited(&dir, kilobytes, line);
+        match run.code {
+            Some(0) => {
+                done += 1;
+                put_old(&dir);
+            }
+            _ => {
+                run.refused(1, &["memory"]);
+                refused += 1;
+            }
+        }
+        check_old(&dir, &old);
+        assert_eq!(dir.files().len(), old.len() + 2, "{kilobytes}: a temporary file is left");
+    }
+    assert!(done > 0 && refused > 0, "{done}, {refused}");
+}
+
+#[test]
 fn lengths_that_a_file_claims_are_not_believed() {
     let dir = TestDir::new();
     let old = put_old(&dir);

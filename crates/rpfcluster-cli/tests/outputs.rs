@@ -305,3 +305,38 @@ mod named_pipes {
         dir.rpf("inspect m.rpf").done();
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_standard_input_or_output_is_redirected_to_is_no_output() {
+    let dir = TestDir::new();
+    dir.rpf("cluster iris.csv --label species -k 3 --trees 20 --model m.rpf -o l.csv -q").done();
+    let before = contents(&dir);
+    let open = |name: &str| fs::OpenOptions::new().read(true).append(true).open(dir.path(name)).unwrap();
+    for (line, input, output) in [
+        ("cluster - --label species -k 3 -q -o iris.csv", "iris.csv", None),
+        ("predict m.rpf - -o ./iris.csv", "iris.csv", None),
+        ("cluster iris.csv --label species -k 3 -q --model l.csv", "m.rpf", Some("l.csv")),
+        ("cluster iris.csv --label species -k 3 -q --json -o l.csv", "m.rpf", Some("l.csv")),
+    ] {
+        let mut command = dir.command();
+        command.args(line.split_whitespace()).stdin(open(input));
+        if let Some(output) = output {
+            command.stdout(open(output));
+        }
+        let run = Run::new(line, command.output().unwrap());
+        run.refused(2, &["standard ", "are the same file"]);
+        assert!(contents(&dir) == before, "{line}");
+    }
+    // A name of standard output itself, and a file of its own beside it.
+    for line in [
+        "cluster iris.csv --label species -k 3 -q -o /dev/stdout",
+        "predict m.rpf iris.csv -o new.csv --json",
+    ] {
+        let mut command = dir.command();
+        let out = fs::File::create(dir.path("out")).unwrap();
+        let run = Run::new(line, command.args(line.split_whitespace()).stdout(out).output().unwrap());
+        run.done();
+        assert!(!dir.bytes("out").is_empty(), "{line}");
+    }
+}

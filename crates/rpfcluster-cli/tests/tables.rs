@@ -82,6 +82,54 @@ fn labels_are_written_in_the_format_of_their_file() {
 }
 
 #[test]
+fn neighbours_and_embeddings_are_written_in_the_format_of_their_file() {
+    let dir = TestDir::new();
+    for line in [
+        "neighbors iris.csv --label species -n 3 --exact --trees 20 -q",
+        "embed iris.csv --label species -d 2 --trees 20 -q",
+    ] {
+        let read = |name: &str| read_frame(dir.path(name), &ReadOptions::default()).unwrap();
+        dir.rpf(&format!("{line} -o t.csv")).done();
+        assert_eq!(dir.bytes("t.csv"), dir.rpf(line).done().out.into_bytes());
+        let expected = read("t.csv");
+        for file in ["t.tsv", "t.parquet", "t.arrow"] {
+            dir.rpf(&format!("{line} -o {file}")).done();
+            let found = read(file);
+            assert_eq!(found.names(), expected.names(), "{line} -o {file}");
+            assert_eq!(found.columns(0).unwrap(), expected.columns(0).unwrap(), "{line} -o {file}");
+        }
+        assert!(String::from_utf8(dir.bytes("t.tsv")).unwrap().starts_with("row\t"));
+        dir.refuses(2, &format!("{line} -o t.xlsx"), &["--output t.xlsx", ".parquet"]);
+    }
+}
+
+#[test]
+fn a_tab_separated_output_has_tabs_with_and_without_the_table() {
+    let dir = TestDir::new();
+    let line = format!("cluster iris.csv --label species {FIT} -q");
+    dir.rpf(&format!("{line} -o l.tsv")).done();
+    assert!(String::from_utf8(dir.bytes("l.tsv")).unwrap().starts_with("row\tcluster\n"));
+    dir.rpf(&format!("{line} --append -o a.tsv")).done();
+    dir.rpf(&format!("{line} --append -o a.csv")).done();
+    let read = |name: &str| read_frame(dir.path(name), &ReadOptions::default()).unwrap();
+    assert!(String::from_utf8(dir.bytes("a.tsv")).unwrap().starts_with("sepal_length\t"));
+    assert_eq!(read("a.tsv").columns(0).unwrap(), read("a.csv").columns(0).unwrap());
+}
+
+#[test]
+fn appended_confidence_has_the_decimal_comma_of_the_table() {
+    let dir = TestDir::new();
+    iris(&dir, "de.csv", ";", true, |cell| cell.replace('.', ","));
+    let line = format!("{FIT} --confidence --append -q");
+    let first = dir.rpf(&format!("cluster de.csv {line} -o once.csv")).done();
+    assert_eq!(first.code, Some(0));
+    let once = String::from_utf8(dir.bytes("once.csv")).unwrap();
+    assert!(!once.contains('.') && once.lines().count() == 151, "{once}");
+    dir.rpf(&format!("cluster once.csv {line} -o twice.csv")).done();
+    assert_eq!(dir.bytes("twice.csv"), dir.bytes("once.csv"));
+}
+
+#[test]
 fn appended_columns_work_in_every_format_from_standard_input_and_twice() {
     let dir = TestDir::new();
     let line = format!("{FIT} --label species --confidence --append -q");

@@ -37,7 +37,7 @@ pub struct ClusterArgs {
     #[arg(long, value_name = "K", value_parser = count, conflicts_with = "resolution")]
     pub max_k: Option<usize>,
 
-    /// File for the labels: .csv, .parquet, .arrow or .npy [default: CSV on standard output]
+    /// File for the labels: .csv, .tsv, .parquet, .arrow or .npy [default: CSV on standard output]
     #[arg(long, short, value_name = "LABELS")]
     pub output: Option<PathBuf>,
 
@@ -113,7 +113,7 @@ pub struct PredictArgs {
     #[arg(value_name = "DATA")]
     pub data: PathBuf,
 
-    /// File for the labels: .csv, .parquet, .arrow or .npy [default: CSV on standard output]
+    /// File for the labels: .csv, .tsv, .parquet, .arrow or .npy [default: CSV on standard output]
     #[arg(long, short, value_name = "LABELS")]
     pub output: Option<PathBuf>,
 
@@ -166,7 +166,7 @@ pub struct EmbedArgs {
     #[arg(long, short, value_name = "DIM", value_parser = count)]
     pub dimensions: usize,
 
-    /// File to write, .csv or .npy [default: CSV on standard output]
+    /// File to write: .csv, .tsv, .parquet, .arrow or .npy [default: CSV on standard output]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 

@@ -83,7 +83,7 @@ pub struct NeighborsArgs {
     #[arg(long, short = 'n', value_name = "N", value_parser = count)]
     pub neighbors: usize,
 
-    /// File to write [default: standard output]
+    /// File to write: .csv, .tsv, .parquet, .arrow or .npy [default: CSV on standard output]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 

@@ -5,6 +5,7 @@ use crate::exit::{Failure, Result};
 use crate::files::labels::{LabelledRows, LabelsFile};
 use crate::files::model::{self, Meta};
 use crate::files::report;
+use crate::files::table::TableFormat;
 use crate::load::Input;
 use crate::outcome::Outcome;
 use crate::resolve::Clusters;
@@ -16,7 +17,7 @@ use crate::{load, output, output_paths, resolve, summary};
 pub fn run(args: &ClusterArgs) -> Result {
     let session = Session::new(&args.run);
     let wanted = resolve::clusters(args)?;
-    resolve::labels_format(args.output.as_deref())?;
+    TableFormat::of(args.output.as_deref())?;
     output_paths::check(
         &[("DATA", Some(&args.data.data)), ("--config", args.run.config.as_deref())],
         &[

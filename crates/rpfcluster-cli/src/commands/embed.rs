@@ -1,12 +1,11 @@
-//! `rpf embed`: writes the spectral embedding of every row (Laplacian eigenmaps, Belkin and Niyogi 2003) as CSV or
-//! .npy.
+//! `rpf embed`: writes the spectral embedding of every row (Laplacian eigenmaps, Belkin and Niyogi 2003).
 
-use std::path::Path;
-
-use rpfcluster_data::write;
+use rpfcluster_data::Format;
+use rpfcluster_data::write::{self, Cells, Column};
 
 use crate::args::EmbedArgs;
 use crate::exit::{Failure, Result};
+use crate::files::table::TableFormat;
 use crate::outcome::Outcome;
 use crate::resolve::Clusters;
 use crate::session::Session;
@@ -17,7 +16,7 @@ use crate::{load, output, output_paths, resolve};
 pub fn run(args: &EmbedArgs) -> Result {
     let session = Session::new(&args.run);
     let wanted = resolve::positive("--dimensions", args.dimensions)?;
-    let binary = is_npy(args.output.as_deref())?;
+    let format = TableFormat::of(args.output.as_deref())?;
     output_paths::check(
         &[("DATA", Some(&args.data.data)), ("--config", args.run.config.as_deref())],
         &[(output_paths::OUTPUT, args.output.as_deref())],
@@ -34,16 +33,25 @@ pub fn run(args: &EmbedArgs) -> Result {
         };
         let coordinates = outcome.clustering.embedding().coordinates();
         let n = outcome.clustering.n();
-        let names: Vec<String> = (1..=wanted).map(|c| format!("e{c}")).collect();
-        let rows: Vec<usize> = (0..n).map(|i| outcome.input_row(i)).collect();
+        let cells = |at: usize, rows: std::ops::Range<usize>| {
+            Cells::Doubles(rows.map(|row| coordinates[row * wanted + at]).collect())
+        };
+        let columns = |rows: std::ops::Range<usize>| {
+            let numbers = rows.clone().map(|i| Some(outcome.input_row(i) as i64)).collect();
+            let mut columns = vec![Column { name: "row".into(), cells: Cells::Integers(numbers) }];
+            columns.extend(
+                (0..wanted)
+                    .map(|at| Column { name: format!("e{}", at + 1).into(), cells: cells(at, rows.clone()) }),
+            );
+            columns
+        };
         let mut transaction = Transaction::default();
         match &args.output {
-            Some(path) if binary => {
+            // The matrix alone: a row of a .npy file is known by its place.
+            Some(path) if format.format == Format::Npy => {
                 transaction.file(path, |out| write::npy(out, &coordinates, &[n, wanted]))?;
             }
-            target => transaction.deliver(target.as_deref(), |mut out| {
-                write::numbers_csv(&mut out, &names, &coordinates, Some(&rows))
-            })?,
+            target => transaction.deliver(target.as_deref(), |out| format.write(out, n, columns))?,
         }
         if args.json {
             let mut object = outcome.json(&session, "embed", &[])?;
@@ -64,23 +72,10 @@ pub fn run(args: &EmbedArgs) -> Result {
     })
 }
 
-/// Whether the extension is .npy; other binary formats are refused.
-fn is_npy(output: Option<&Path>) -> Result<bool> {
-    let Some(path) = output else { return Ok(false) };
-    match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
-        Some("npy") => Ok(true),
-        Some("npz" | "parquet" | "arrow" | "feather" | "mtx" | "gz") => Err(Failure::usage(format!(
-            "--output {} does not name a supported format; use .csv or .npy",
-            path.display()
-        ))),
-        _ => Ok(false),
-    }
-}
-
 /// Rewords an error about k, which is not an option of `rpf embed`.
 fn dimensions(failure: Failure, wanted: usize) -> Failure {
     match failure {
-        Failure::Data(sentence) if sentence.contains("distinct points") => {
+        Failure::Data(sentence) if sentence.starts_with("k is ") => {
             let reworded = sentence
                 .replace(&format!("k is {}, but", wanted + 1), &format!("--dimensions is {wanted}, but"));
             Failure::Data(format!("{reworded}, which have at most one dimension less"))

@@ -1,15 +1,15 @@
-//! `rpf neighbors`: lists, as CSV, the rows that share the most leaves with each row. `--exact` re-ranks a larger pool
+//! `rpf neighbors`: lists the rows that share the most leaves with each row. `--exact` re-ranks a larger pool
 //! by Euclidean distance; `--against` searches the training rows of a saved model instead of the table itself.
-
-use std::io::{self, Write};
 
 use rpfcluster::ForestParams;
 use rpfcluster::{Neighbors, Reranked};
+use rpfcluster_data::write::{Cells, Column};
 use serde_json::json;
 
 use crate::args::NeighborsArgs;
 use crate::exit::{Failure, Result};
 use crate::files::model;
+use crate::files::table::TableFormat;
 use crate::session::{ProblemSize, Session};
 use crate::transaction::Transaction;
 use crate::{library, load, output, output_paths, resolve};
@@ -26,6 +26,7 @@ pub fn run(args: &NeighborsArgs) -> Result {
         ],
         &[(output_paths::OUTPUT, args.output.as_deref())],
     )?;
+    TableFormat::of(args.output.as_deref())?;
     session.on_threads(|| match &args.against {
         Some(path) => against(&session, args, path, wanted),
         None => among(&session, args, wanted),
@@ -91,43 +92,43 @@ fn stage<'a>(
     neighbor: impl Fn(usize) -> usize + 'a,
 ) -> Result {
     let trees = found.trees() as f64;
-    session.clock.time("write", || {
-        transaction.deliver(args.output.as_deref(), move |out| {
-            out.write_all(b"row,rank,neighbor,similarity")?;
-            out.write_all(if exact.is_some() { b",distance\n" } else { b"\n" })?;
-            for i in 0..found.n() {
-                let (columns, counts) = found.row(i);
-                match exact.and_then(|e| e.neighbors.get(i)) {
-                    None => {
-                        for (rank, (&j, &count)) in columns.iter().zip(counts).enumerate() {
-                            let s = f64::from(count) / trees;
-                            writeln!(out, "{},{},{},{s}", row(i), rank + 1, neighbor(j as usize))?;
-                        }
-                    }
-                    Some(nearest) => measured(out, nearest, columns, counts, trees, row(i), &neighbor)?,
-                }
+    let format = TableFormat::of(args.output.as_deref())?;
+    // The neighbours of a row with their counts, by rank; with their distances where these decide the rank.
+    let of_row = move |i: usize| -> Vec<(u32, u16, f64)> {
+        let (columns, counts) = found.row(i);
+        let count = |of: u32| columns.iter().position(|c| *c == of).and_then(|at| counts.get(at)).copied();
+        match exact.and_then(|exact| exact.neighbors.get(i)) {
+            Some(nearest) => nearest.iter().map(|&(j, far)| (j, count(j).unwrap_or(0), far)).collect(),
+            None => columns.iter().zip(counts).map(|(&j, &count)| (j, count, f64::NAN)).collect(),
+        }
+    };
+    let columns = move |rows: std::ops::Range<usize>| {
+        let (mut numbers, mut ranks, mut others) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut similarities, mut distances) = (Vec::new(), Vec::new());
+        for i in rows {
+            for (rank, (j, count, distance)) in (1..).zip(of_row(i)) {
+                numbers.push(Some(row(i) as i64));
+                ranks.push(Some(rank));
+                others.push(Some(neighbor(j as usize) as i64));
+                similarities.push(f64::from(count) / trees);
+                distances.push(distance);
             }
-            Ok(())
-        })
+        }
+        let column = |name: &'static str, cells| Column { name: name.into(), cells };
+        let mut columns = vec![
+            column("row", Cells::Integers(numbers)),
+            column("rank", Cells::Integers(ranks)),
+            column("neighbor", Cells::Integers(others)),
+            column("similarity", Cells::Doubles(similarities)),
+        ];
+        if exact.is_some() {
+            columns.push(column("distance", Cells::Doubles(distances)));
+        }
+        columns
+    };
+    session.clock.time("write", || {
+        transaction.deliver(args.output.as_deref(), move |out| format.write(out, found.n(), columns))
     })
-}
-
-/// Writes the neighbours of one row by distance, with their similarities.
-fn measured(
-    out: &mut dyn Write,
-    nearest: &[(u32, f64)],
-    columns: &[u32],
-    counts: &[u16],
-    trees: f64,
-    row: usize,
-    neighbor: impl Fn(usize) -> usize,
-) -> io::Result<()> {
-    for (rank, &(j, distance)) in nearest.iter().enumerate() {
-        let count = columns.iter().position(|&c| c == j).and_then(|at| counts.get(at)).copied().unwrap_or(0);
-        let s = f64::from(count) / trees;
-        writeln!(out, "{row},{},{},{s},{distance}", rank + 1, neighbor(j as usize))?;
-    }
-    Ok(())
 }
 
 fn finish(

@@ -13,11 +13,12 @@ use crate::exit::{Failure, Result};
 use crate::files::command_line::quoted;
 use crate::files::labels::{FirstRows, LabelledRows, LabelsPlan, LabelsWriter, is_shown};
 use crate::files::model;
+use crate::files::table::TableFormat;
 use crate::load::Input;
 use crate::session::progress::RowCount;
 use crate::session::{ProblemSize, Session};
 use crate::transaction::Transaction;
-use crate::{library, load, output, output_paths, resolve, summary};
+use crate::{library, load, output, output_paths, summary};
 
 /// Rows labelled at a time, or as many as the training rows where these are more: a batch costs a pass over the training rows.
 /// The leaf ids of a batch take 4 bytes per row and tree.
@@ -31,7 +32,7 @@ pub fn run(args: &PredictArgs) -> Result {
 
 fn label(args: &PredictArgs) -> Result {
     let session = Session::new(&args.run);
-    let format = resolve::labels_format(args.output.as_deref())?;
+    let format = TableFormat::of(args.output.as_deref())?;
     output_paths::check(
         &[("MODEL", Some(&args.model)), ("DATA", Some(&args.data)), ("--config", args.run.config.as_deref())],
         &[(output_paths::OUTPUT, args.output.as_deref())],
@@ -48,7 +49,7 @@ fn label(args: &PredictArgs) -> Result {
             ..DataArgs::default()
         };
         // The types of all columns come before the first row of such files, so that the table is read twice.
-        let input = match args.append && format != rpfcluster_data::Format::Text {
+        let input = match args.append && format.format != rpfcluster_data::Format::Text {
             true => Input::to_append_to(&session, &data)?,
             false => load::input(&session, &data),
         };

@@ -7,15 +7,14 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use rpfcluster_data::write::{
-    AddedColumn, Cells, Column, CopiedColumns, CopiedLines, EarlierLabels, TableWriter, csv_writer,
-    table_writer,
+    AddedColumn, Cells, Column, CopiedColumns, CopiedLines, EarlierLabels, TableWriter,
 };
-use rpfcluster_data::{Batch, Batches, Format, Frame, Labels, RowLabels};
+use rpfcluster_data::{Batch, Batches, Delimiter, Format, Frame, Labels, RowLabels};
 
 use crate::exit::{Failure, Result};
+use crate::files::table::TableFormat;
 use crate::load::Input;
 use crate::output;
-use crate::resolve;
 use crate::transaction::{Sink, Transaction};
 
 /// The columns that `--append` adds.
@@ -130,7 +129,7 @@ pub enum CopiedRows {
 
 /// How labels are written: found from the name of the file and, with `--append`, from the table.
 pub struct LabelsPlan {
-    format: Format,
+    format: TableFormat,
     copied: Copied,
     /// With `--append`, the labels of an earlier run in a table that can be read once, as far as it was read.
     earlier: Option<EarlierLabels>,
@@ -140,7 +139,7 @@ impl LabelsPlan {
     /// For this file, or standard output. Reads the table to append to, where it can be read again, for the types of its
     /// columns and the labels of an earlier run.
     pub fn new(target: Option<&Path>, append_to: Option<&Input<'_>>) -> Result<Self> {
-        let format = resolve::labels_format(target)?;
+        let format = TableFormat::of(target)?;
         let mut plan = LabelsPlan { format, copied: Copied::Nothing, earlier: None };
         let Some(input) = append_to else { return Ok(plan) };
         if !input.can_be_read_again() {
@@ -163,7 +162,11 @@ impl LabelsPlan {
     }
 
     fn copies_lines(&self, batches: &Batches) -> bool {
-        self.format == Format::Text && batches.dialect().is_some()
+        // A table of another delimiter is read and written as its columns.
+        let as_input =
+            |delimiter| self.format.delimiter == b',' || delimiter == Delimiter::Byte(self.format.delimiter);
+        self.format.format == Format::Text
+            && batches.dialect().is_some_and(|dialect| as_input(dialect.delimiter))
     }
 
     fn copy(&mut self, batches: &Batches, columns: CopiedColumns, left_out: usize) {
@@ -236,9 +239,7 @@ impl LabelsWriter<'_> {
                     lines.header(&mut out, header, &labelled.added_cells())?;
                     To::Lines(out)
                 }
-                (_, Format::Text, out) => To::Table(csv_writer(out.into_write())),
-                (_, format, Sink::File(out)) => To::Table(table_writer(out, format)?),
-                (_, _, Sink::Stream(out)) => To::Table(csv_writer(out)),
+                (_, format, out) => To::Table(format.writer(out)?),
             });
         }
         match (&self.plan.copied, copied, &mut self.to) {
@@ -250,7 +251,7 @@ impl LabelsWriter<'_> {
                 columns.extend(labelled.added(frame.n()));
                 table.write(&columns)
             }
-            (Copied::Nothing, _, Some(To::Table(table))) if self.plan.format == Format::Npy => {
+            (Copied::Nothing, _, Some(To::Table(table))) if self.plan.format.format == Format::Npy => {
                 write_places(table.as_mut(), &mut self.gaps, labelled)
             }
             (_, _, Some(To::Table(table))) => table.write(&labelled.with_rows()),
@@ -315,7 +316,7 @@ impl<'a> LabelsFile<'a> {
             return Ok(());
         }
         let plan = LabelsPlan::new(self.target, self.append_to)?;
-        transaction.deliver_to(self.target, move |out| {
+        transaction.deliver(self.target, move |out| {
             let mut writer = plan.writer(out);
             let Some(input) = self.append_to else {
                 writer.put(&self.labelled, &CopiedRows::Nothing)?;

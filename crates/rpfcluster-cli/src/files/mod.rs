@@ -5,3 +5,4 @@ pub mod kernel;
 pub mod labels;
 pub mod model;
 pub mod report;
+pub mod table;

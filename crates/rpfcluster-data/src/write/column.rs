@@ -3,7 +3,7 @@
 
 use std::io::{Result, Write};
 
-use crate::read::{Delimiter, Dialect, is_blank, record_len};
+use crate::read::{Decimal, Delimiter, Dialect, is_blank, record_len};
 
 /// A column to be added to copied lines.
 pub struct AddedColumn<'a> {
@@ -42,7 +42,10 @@ impl CopiedLines {
             if is_blank(record.strip_suffix(b"\n").unwrap_or(record), delimiter) {
                 continue;
             }
-            self.line(out, record, added, |column| (column.cell)(row).unwrap_or_else(|| gap.to_string()))?;
+            self.line(out, record, added, |column| {
+                let cell = (column.cell)(row).unwrap_or_else(|| gap.to_string());
+                if self.dialect.decimal == Decimal::Comma { cell.replace('.', ",") } else { cell }
+            })?;
             row += 1;
         }
         Ok(())

@@ -10,7 +10,6 @@ mod column;
 mod copied;
 mod matrix;
 mod table;
-mod text;
 
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -24,8 +23,7 @@ use crate::error::{Result, file};
 pub use column::{AddedColumn, CopiedLines};
 pub use copied::{CopiedColumns, EarlierLabels};
 pub use matrix::{Csr, csr_mtx, csr_npz, npy};
-pub use table::{Cells, Column, TableWriter, csv_writer, table_writer};
-pub use text::numbers_csv;
+pub use table::{Cells, Column, TableWriter, table_writer, text_writer};
 
 #[cfg(feature = "parquet")]
 pub use parquet::csr_parquet;

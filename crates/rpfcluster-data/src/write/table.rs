@@ -69,7 +69,7 @@ pub fn table_writer<'a>(
     format: Format,
 ) -> Result<Box<dyn TableWriter + 'a>> {
     match format {
-        Format::Text => Ok(csv_writer(out)),
+        Format::Text => Ok(text_writer(out, b',')),
         Format::Npy => Ok(Box::new(Npy::new(out)?)),
         #[cfg(feature = "parquet")]
         Format::Parquet => Ok(Box::new(super::parquet::Table::new(out))),
@@ -79,17 +79,18 @@ pub fn table_writer<'a>(
     }
 }
 
-/// A writer of CSV. Numbers have the shortest form that reads back to the same bits.
-pub fn csv_writer<'a>(out: impl Write + 'a) -> Box<dyn TableWriter + 'a> {
-    Box::new(Csv { csv: csv::WriterBuilder::new().from_writer(out), begun: false })
+/// A writer of text with this delimiter. Numbers have the shortest form that reads back to the same bits.
+pub fn text_writer<'a>(out: impl Write + 'a, delimiter: u8) -> Box<dyn TableWriter + 'a> {
+    let csv = csv::WriterBuilder::new().delimiter(delimiter).from_writer(out);
+    Box::new(Text { csv, begun: false })
 }
 
-struct Csv<W: Write> {
+struct Text<W: Write> {
     csv: csv::Writer<W>,
     begun: bool,
 }
 
-impl<W: Write> TableWriter for Csv<W> {
+impl<W: Write> TableWriter for Text<W> {
     fn write(&mut self, columns: &[Column<'_>]) -> Result<()> {
         if !self.begun {
             self.csv.write_record(columns.iter().map(|column| column.name.as_bytes())).map_err(of_csv)?;
