@@ -126,10 +126,9 @@ coverage: $(VENV)/built binary ## measure line coverage of the Rust and the Pyth
 	RPF="$(abspath $(or $(CARGO_TARGET_DIR),target))/release/rpf$(EXE)" \
 		$(BIN)/python -m pytest -n 2 --ignore python/tests/test_interrupt.py --cov rpfcluster --cov-branch --cov-report term-missing
 
-# Changes the sources of a copy, one place at a time, and expects a test to fail. Hours for all of them: FILES narrows it.
-FILES ?= crates/rpfcluster/src/metrics/*.rs
-mutants: ## change the code and see whether a test notices (needs cargo-mutants); FILES="crates/rpfcluster/src/label/*.rs"
-	$(CARGO) mutants -p rpfcluster $(foreach file,$(FILES),--file '$(file)') --test-tool nextest --timeout 120 --output target
+# All changes are compiled into one program, so that each costs a run of the tests. Hours for all groups: ARGS names some.
+mutants: ## change the code and see whether a test notices (needs cargo-mutants; ARGS="metrics": minutes)
+	$(PYTHON) .ci/mutants.py $(ARGS)
 
 # Without the build that verifies a package: it takes minutes, and `make publish` does it. rpfcluster-py is a wheel.
 package: ## pack every crate for the registry into target/package
