@@ -74,10 +74,12 @@ pub fn run(args: &EmbedArgs) -> Result {
 
 /// Rewords an error about k, which is not an option of `rpf embed`.
 fn dimensions(failure: Failure, wanted: usize) -> Failure {
+    let about = format!("k is {}, but", wanted + 1);
     match failure {
-        Failure::Data(sentence) if sentence.starts_with("k is ") => {
+        Failure::Data(sentence) if sentence.contains(&about) => {
             let reworded = sentence
-                .replace(&format!("k is {}, but", wanted + 1), &format!("--dimensions is {wanted}, but"));
+                .replace(&format!("-{about}"), &about)
+                .replace(&about, &format!("--dimensions is {wanted}, but"));
             Failure::Data(format!("{reworded}, which have at most one dimension less"))
         }
         other => other,
