@@ -4,7 +4,7 @@ Every method gets the same columns as numbers and as categories and the true num
 standardised. Peers need complete tables, so the gaps of one table are filled with means for them; `RPFCluster` takes
 them as they are. Results are stored, and a table is printed.
 
-`--design` compares powers of the graph on generated tables instead: latent classes with categories and numbers, the same
+`--design` compares powers of the graph on generated tables instead: latent classes with categories and numbers, those
 with one to three of the categories, and shapes of the battery with a column of categories. The default for tables with
 categories was chosen on them.
 """
@@ -121,9 +121,7 @@ def latent_classes(seed: int, most: int | None = None) -> tuple[Any, list[str], 
     for at in range(categories):
         levels = int(draw.choice([2, 2, 2, 3, 3, 4, 5, 8]))
         common = draw.dirichlet(np.full(levels, 2.0))
-        own = [
-            draw.dirichlet(np.full(levels, concentration)) if draw.random() < relevant else common for _ in range(k)
-        ]
+        own = [draw.dirichlet(np.full(levels, concentration)) if draw.random() < relevant else common for _ in range(k)]
         columns[f"c{at}"] = [f"level {draw.choice(levels, p=own[c])}" for c in y]
     separation = draw.choice([0.5, 1.0, 1.5])
     for at in range(numbers):
@@ -139,7 +137,7 @@ def latent_classes(seed: int, most: int | None = None) -> tuple[Any, list[str], 
 
 
 def shapes_with_categories(related: bool) -> Iterator[tuple[Any, list[str], Any]]:
-    """Yield every third shape of the battery, standardised, beside a column of three levels that may go with the classes."""
+    """Yield every third shape of the battery beside a column of three levels, which may go with the classes."""
     import pandas as pd
 
     draw = np.random.default_rng(5)
