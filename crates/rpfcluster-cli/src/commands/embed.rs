@@ -51,7 +51,7 @@ pub fn run(args: &EmbedArgs) -> Result {
             Some(path) if format.format == Format::Npy => {
                 transaction.file(path, |out| write::npy(out, &coordinates, &[n, wanted]))?;
             }
-            target => transaction.deliver(target.as_deref(), |out| format.write(out, n, columns))?,
+            target => transaction.deliver(target.as_deref(), |out| format.write(out, (n, 1), columns))?,
         }
         if args.json {
             let mut object = outcome.json(&session, "embed", &[])?;

@@ -91,7 +91,7 @@ fn stage<'a>(
     row: impl Fn(usize) -> usize + 'a,
     neighbor: impl Fn(usize) -> usize + 'a,
 ) -> Result {
-    let trees = found.trees() as f64;
+    let (trees, shape) = (found.trees() as f64, (found.n(), args.neighbors));
     let format = TableFormat::of(args.output.as_deref())?;
     // The neighbours of a row with their counts, by rank; with their distances where these decide the rank.
     let of_row = move |i: usize| -> Vec<(u32, u16, f64)> {
@@ -127,7 +127,7 @@ fn stage<'a>(
         columns
     };
     session.clock.time("write", || {
-        transaction.deliver(args.output.as_deref(), move |out| format.write(out, found.n(), columns))
+        transaction.deliver(args.output.as_deref(), move |out| format.write(out, shape, columns))
     })
 }
 

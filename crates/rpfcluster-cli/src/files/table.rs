@@ -10,7 +10,7 @@ use crate::exit::{Failure, Result};
 use crate::output;
 use crate::transaction::Sink;
 
-/// Rows that are converted to columns at once.
+/// Lines of a table that are in memory as columns at once.
 const BATCH: usize = 1 << 16;
 
 /// How a table is written.
@@ -48,19 +48,17 @@ impl TableFormat {
         }
     }
 
-    /// Writes `n` rows, of which `columns` makes those of a range.
+    /// Writes `n` rows of `lines` lines each, of which `columns` makes those of a range.
     pub fn write<'c>(
         self,
         out: Sink<'_>,
-        n: usize,
+        (n, lines): (usize, usize),
         columns: impl Fn(std::ops::Range<usize>) -> Vec<Column<'c>>,
     ) -> io::Result<()> {
         let mut table = self.writer(out)?;
-        let mut start = 0;
-        while start < n {
-            let end = n.min(start + BATCH);
-            table.write(&columns(start..end))?;
-            start = end;
+        let rows = (BATCH / lines.max(1)).max(1);
+        for start in (0..n).step_by(rows) {
+            table.write(&columns(start..n.min(start + rows)))?;
         }
         table.finish()
     }
