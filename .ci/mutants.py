@@ -1,13 +1,14 @@
 """Mutation testing of modules of the library: changes the code in many small ways, and expects a test to fail each time.
 
-cargo-mutants lists the changes. All of them are compiled into one program, each behind a switch (mutant schemata: Untch,
+cargo-mutants lists the changes. Those inside functions are compiled into one library, each behind a switch (mutant schemata: Untch,
 Offutt and Harrold, ISSTA 1993), so that a mutant costs a run of the tests instead of a build. A function f with mutants 7
 and 8 becomes
 
     fn f(…) { match crate::mutant() { 7 => { changed body } 8 => { changed body } _ => { body } } }
 
-and RPF_MUTANT selects the mutant of a run. What does not compile, and constant functions, are counted apart. The tests run
-one program after another, the fastest first, until one fails or takes ten times as long as without a change.
+and RPF_MUTANT selects the mutant of a run. "Not compiled" counts constant functions too. The test programs run one after
+another, the fastest first, until one fails or takes ten times as long as without a change, and at least five seconds.
+Outcomes are kept, and only survivors are tried again: remove the file after the code or its tests have changed.
 """
 
 from __future__ import annotations
@@ -96,7 +97,10 @@ class Source:
             self.functions[home].append(mutant)
 
     def write(self, folder: Path, skipped: set[int]) -> dict[int, int]:
-        """Write the file with all mutants but the skipped ones; return the mutant of each line of the result."""
+        """Write the file with all mutants but the skipped ones; return which mutant each line of the result belongs to.
+
+        Adds the mutants of constant functions to the skipped ones.
+        """
         parts, done, lines = [], 0, {}
         for (start, end), mutants in self.functions.items():
             inside = body(self.text, start, end)

@@ -1,8 +1,9 @@
-//! The system's allocator. Where it has no memory left, the process ends with a sentence and exit code 1 instead of an abort.
+//! The system's allocator. Where it has no memory left, the process ends with a sentence and exit code 1 instead of an abort,
+//! and the temporary files of its outputs are removed.
 //!
 //! Estimates are compared with the limits of the machine before the work begins (`session`), but `ulimit -v` also counts
-//! stacks and what the allocator keeps back. Every allocation counts as one that cannot fail: the readers ask a budget before
-//! those that a file decides.
+//! stacks and what the allocator keeps back. A `try_reserve` that fails ends the process too; allocations whose
+//! size a file decides are compared with a budget before (`rpfcluster_data`).
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -14,7 +15,7 @@ use crate::{output, transaction};
 /// [`System`], ending the process where memory runs out.
 pub struct ExitingAllocator;
 
-// SAFETY: every call is passed on to `System` unchanged, and so is every result.
+// SAFETY: every call is passed on to `System` unchanged, and so is every result; a null pointer ends the process first.
 #[allow(unsafe_code)]
 unsafe impl GlobalAlloc for ExitingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -45,7 +46,8 @@ fn checked(at: *mut u8, bytes: usize) -> *mut u8 {
     at
 }
 
-/// Ends the process. Returns only where the end itself needs memory; the caller then aborts.
+/// Ends the process. Returns where the end itself needs memory, or another thread does not end it in ten seconds; the caller
+/// then aborts.
 #[cold]
 fn give_up(bytes: usize) {
     static ENDING: AtomicBool = AtomicBool::new(false);

@@ -19,7 +19,7 @@ struct Found<'a> {
     text: &'a str,
     /// What the cells are that are neither numbers nor text.
     foreign: Option<String>,
-    /// Number of text cells, in a column that holds numbers nearly everywhere.
+    /// Number of text cells, in a column that holds numbers nearly everywhere ([`NUMBERS`] times as many).
     between: Option<usize>,
 }
 
@@ -154,14 +154,14 @@ pub(crate) fn text_error(
 }
 
 /// The error of a column of dates or other values that are neither numbers nor text where names are needed: categories or
-/// labels. The `remedy` is one besides other cells.
+/// labels. The `remedy` is named beside that of using other cells.
 pub(crate) fn foreign_error(frame: &Frame, column: usize, remedy: &str) -> Option<DataError> {
     let kind = frame.foreign(column)?;
     let problem = format!("holds {kind}, which are not read as names; {remedy} or store it as text");
     Some(frame.column_error(column, problem))
 }
 
-/// The error that names every feature without a value in several rows.
+/// The error that names the features without any value, in a table of more than one row.
 pub(crate) fn empty_error(frame: &Frame, features: &[usize]) -> Option<DataError> {
     let is_empty = |c: &usize| {
         let has_text = frame.text.get(*c).is_some_and(Option::is_some);

@@ -23,7 +23,8 @@ pub struct TableFormat {
 }
 
 impl TableFormat {
-    /// The format by the name of the output; CSV where it has none, or an unknown extension.
+    /// The format by the name of the output; CSV where it has none, or an unknown extension. An extension of what is not
+    /// written (.gz, .xlsx, .xls, .ods, .npz, .mtx, JSON) is an error.
     pub fn of(output: Option<&Path>) -> Result<Self> {
         let csv = TableFormat { format: Format::Text, delimiter: b',' };
         let Some(path) = output.filter(|path| !output::is_standard(path)) else { return Ok(csv) };
@@ -39,7 +40,7 @@ impl TableFormat {
         }
     }
 
-    /// A writer to this output.
+    /// A writer to this output; standard output gets text.
     pub fn writer<'a>(self, out: Sink<'a>) -> io::Result<Box<dyn TableWriter + 'a>> {
         match (self.format, out) {
             (Format::Text, out) => Ok(text_writer(out.into_write(), self.delimiter)),
@@ -48,7 +49,8 @@ impl TableFormat {
         }
     }
 
-    /// Writes `n` rows of `lines` lines each, of which `columns` makes those of a range.
+    /// Writes `n` rows of `lines` lines each. `columns` is called with one range of rows after another and returns the columns of
+    /// their lines.
     pub fn write<'c>(
         self,
         out: Sink<'_>,
