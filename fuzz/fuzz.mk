@@ -3,7 +3,7 @@
 
 .PHONY: fuzz fuzzseeds
 
-FUZZ_TARGETS = text json npy npz mtx parquet arrow gzip labels similarity model forest graph quantized arguments config
+FUZZ_TARGETS = text json workbook npy npz mtx parquet arrow gzip labels similarity model forest graph quantized arguments config
 # Seconds for each target.
 SECONDS ?= 1200
 # An allocation of more than this is a finding: twice what the targets allow the readers.

@@ -56,6 +56,36 @@ for name, text in {
 }.items():
     put("labels", name, text)
 
+# The parts of a workbook with a zero byte between: sheet, texts, styles, workbook and two lists of relations. What is
+# left out has a usual form; see targets/workbook.rs.
+SHEET = """<worksheet><dimension ref="A1:D3"/><sheetData>
+<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="inlineStr"><is><t>say "y", z</t></is></c><c r="C1" t="str"><v>day</v></c>
+<c r="D1" t="str"><v>ok</v></c></row>
+<row r="2"><c r="A2"><v>1.5</v></c><c r="B2" t="s"><v>1</v></c><c r="C2" s="1"><v>45352</v></c><c r="D2" t="b"><v>1</v></c></row>
+<row r="4"><c r="A4"><v>-2e300</v></c><c r="B4" t="e"><v>#N/A</v></c><c r="D4"><f>A2*2</f><v>3</v></c></row>
+</sheetData></worksheet>"""
+NUMBERS = """<worksheet><sheetData><row><c><v>1</v></c><c><v>2</v></c></row><row><c><v>3</v></c><c><v>4.25</v></c></row></sheetData>
+</worksheet>"""
+TEXTS = '<sst count="3" uniqueCount="{}"><si><t>x</t></si><si><r><t>re</t></r><r><t>d</t></r></si></sst>'
+STYLES = """<styleSheet><numFmts><numFmt numFmtId="164" formatCode="yyyy\\-mm"/></numFmts><fonts><font><sz val="11"/>
+<name val="Sans"/></font></fonts><cellXfs><xf numFmtId="0" fontId="0"/><xf numFmtId="164" fontId="0"/></cellXfs></styleSheet>"""
+put("workbook", "sheet", SHEET)
+put("workbook", "numbers", NUMBERS)
+put("workbook", "parts", "\0".join([SHEET, TEXTS.format(2), STYLES]))
+# Rows and columns far away, and cells in no order.
+far = '<worksheet><sheetData><row r="1048576"><c r="XFD1048576"><v>1</v></c></row></sheetData></worksheet>'
+put("workbook", "case-far", far.replace('<row r="1048576">', '<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576">'))
+put("workbook", "case-order", SHEET.replace('r="4"', 'r="1"').replace("A4", "A1"))
+# The stated number of texts, for which calamine makes room.
+put("workbook", "case-count", "\0".join([SHEET, TEXTS.format(2**63)]))
+# Styles that copy a long name, and sheets that copy a long path.
+styles = STYLES.replace("Sans", "S" * 20000).replace("</cellXfs>", "<xf fontId='0'></xf>" * 2000 + "</cellXfs>")
+put("workbook", "case-styles", "\0".join([SHEET, TEXTS.format(2), styles]))
+RELATION = '<Relationship Id="{}" Target="{}" Type="http://x/worksheet"/>'
+book = '<workbook><sheets>{}</sheets></workbook>'.format('<sheet name="s" r:id="r"/>' * 2000)
+relations = "<Relationships>{}</Relationships>".format(RELATION.format("r", "w" * 20000))
+put("workbook", "case-paths", "\0".join([SHEET, TEXTS.format(2), STYLES, book, relations]))
+
 JSON = {
     "lines": '{"x":1.5,"s":"a","b":true}\n{"x":null,"s":"b\\u00e9"}\n\n{"b":false,"y":-2e3}\n',
     "array": '[{"x":1,"y":2},{"y":3,"x":4}]',

@@ -4,14 +4,16 @@
 mod algorithms;
 mod models;
 mod readers;
+mod workbook;
 
 pub use readers::MEMORY;
+pub use workbook::archive;
 
 /// A name, and what is done with the bytes.
 type Target = (&'static str, fn(&[u8]));
 
 /// All targets but those of the command line.
-pub const TARGETS: [Target; 14] = [
+pub const TARGETS: [Target; 15] = [
     ("text", readers::text),
     ("npy", readers::npy),
     ("npz", readers::npz),
@@ -19,6 +21,7 @@ pub const TARGETS: [Target; 14] = [
     ("parquet", readers::parquet),
     ("arrow", readers::arrow),
     ("json", readers::json),
+    ("workbook", workbook::workbook),
     ("gzip", readers::gzip),
     ("labels", readers::labels),
     ("similarity", readers::similarity),

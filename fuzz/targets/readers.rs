@@ -9,7 +9,7 @@ use rpfcluster_data::{
 /// Bytes of memory that a reader may take. The fuzzer's own limit (`-malloc_limit_mb`) is above it.
 pub const MEMORY: u64 = 64 << 20;
 
-fn options(format: Option<Format>) -> ReadOptions {
+pub fn options(format: Option<Format>) -> ReadOptions {
     ReadOptions { format, memory: Some(MEMORY), ..Default::default() }
 }
 
@@ -19,7 +19,7 @@ fn check_message(error: &DataError) {
     assert!(message.len() < 2000, "a message of {} bytes", message.len());
 }
 
-fn check_frame(read: Result<Frame, DataError>) {
+pub fn check_frame(read: Result<Frame, DataError>) {
     let frame = match read {
         Ok(frame) => frame,
         Err(error) => return check_message(&error),

@@ -214,7 +214,12 @@ pub fn reading(args: &ReadArgs, memory: Option<u64>) -> ReadOptions {
         header: args.header.and_then(Into::into),
         delimiter: args.delimiter,
         decimal: args.decimal,
+        #[cfg(feature = "excel")]
+        sheet: args.sheet.clone(),
+        #[cfg(feature = "sqlite")]
+        query: args.query.clone(),
         memory,
+        ..ReadOptions::default()
     }
 }
 

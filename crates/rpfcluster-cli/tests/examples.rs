@@ -209,7 +209,7 @@ fn every_command_of_the_pages_runs() {
 fn lines_that_pipe_databases_and_spreadsheets_run_as_printed() {
     let dir = dir();
     let table = "cat data.csv";
-    let archive = "PK\u{3}\u{4}[Content_Types].xml";
+    let archive = "PK\u{3}\u{4}[Content_Types].xml xl/workbook.bin";
     let duck = [&[0u8; 8][..], b"DUCK\xe7\x03\0\0"].concat();
     std::fs::create_dir(dir.path("bin")).unwrap();
     for (name, bytes, program, arguments) in [
@@ -221,10 +221,10 @@ fn lines_that_pipe_databases_and_spreadsheets_run_as_printed() {
         ),
         ("shop.duckdb", duck, "duckdb", "shop.duckdb -c COPY (FROM NAME) TO '/dev/stdout' (FORMAT parquet)"),
         (
-            "book.xlsx",
+            "book.xlsb",
             archive.into(),
             "python3",
-            "-c import pandas, sys; pandas.read_excel(sys.argv[1]).to_csv(sys.stdout, index=False) book.xlsx",
+            "-c import pandas, sys; pandas.read_excel(sys.argv[1]).to_csv(sys.stdout, index=False) book.xlsb",
         ),
     ] {
         dir.put(name, bytes);

@@ -56,6 +56,36 @@ fn tables_of_other_countries_give_the_same_labels_and_the_summary_says_how_they_
 }
 
 #[test]
+#[cfg(feature = "excel")]
+fn a_sheet_gives_the_labels_of_the_same_table_as_text() {
+    let dir = TestDir::new();
+    dir.put("iris.xlsx", include_bytes!("../../rpfcluster-data/tests/fixtures/iris.xlsx"));
+    let expected = dir.rpf(&format!("cluster iris.csv --label species {FIT} --append")).done();
+    let run = dir.rpf(&format!("cluster iris.xlsx --sheet flowers --label species {FIT} --append")).done();
+    // "setosa" and 5.1 are written as they were; 5 is 5.0 in a sheet.
+    let cells = |text: &str| text.lines().map(|line| line.replace(".0,", ",")).collect::<Vec<_>>();
+    assert_eq!(cells(&run.out), cells(&expected.out));
+    assert!(run.err.starts_with("iris.xlsx, sheet \"flowers\" (2 of 2): 150 rows"), "{}", run.err);
+    assert!(run.err.contains("read as      a table with a header\n"), "{}", run.err);
+    dir.refuses(1, &format!("cluster iris.xlsx {FIT}"), &["iris.xlsx, sheet \"notes\" (1 of 2): "]);
+    dir.refuses(
+        1,
+        &format!("cluster iris.xlsx --sheet x {FIT}"),
+        &["has no sheet \"x\"; there are \"notes\""],
+    );
+    dir.rpf(&format!("cluster iris.csv --label species {FIT} -q -o l.csv --model m.rpf")).done();
+    let run = dir.rpf("predict m.rpf iris.xlsx --sheet 2 -q").done();
+    let labels: String = expected
+        .out
+        .lines()
+        .skip(1)
+        .zip(1..)
+        .map(|(line, row)| format!("{row},{}\n", line.rsplit_once(',').unwrap().1))
+        .collect();
+    assert_eq!(run.out, format!("row,cluster\n{labels}"));
+}
+
+#[test]
 fn labels_are_written_in_the_format_of_their_file() {
     let dir = TestDir::new();
     let line = format!("cluster iris.csv --label species {FIT} --confidence -q");

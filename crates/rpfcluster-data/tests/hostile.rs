@@ -2,7 +2,7 @@
 //! cases of the fuzz targets, and thousands of mutants of them, the same ones in every run.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail loudly")]
 #![allow(unsafe_code, reason = "an allocator that counts cannot be written otherwise")]
-#![cfg(all(feature = "arrow", feature = "parquet"))]
+#![cfg(all(feature = "arrow", feature = "excel", feature = "parquet"))]
 
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,7 +15,7 @@ use rpfcluster_data::{
 };
 
 #[path = "../../../fuzz/targets/mod.rs"]
-#[allow(missing_docs, dead_code, unreachable_pub)]
+#[allow(missing_docs, dead_code, unreachable_pub, unused_imports)]
 mod targets;
 
 #[path = "../../rpfcluster/tests/common/counting_allocator.rs"]
@@ -141,6 +141,11 @@ fn mutants_of_npy_files_are_survived() {
 #[test]
 fn mutants_of_json_files_are_survived() {
     check_mutants("json");
+}
+
+#[test]
+fn mutants_of_workbooks_are_survived() {
+    check_mutants("workbook");
 }
 
 #[test]

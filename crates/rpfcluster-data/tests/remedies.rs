@@ -29,12 +29,16 @@ fn columns_that_name_the_rows_are_not_suggested_as_categories() {
 #[test]
 fn files_of_spreadsheets_and_databases_are_refused_with_a_remedy() {
     let archive = |part: &str| [b"PK\x03\x04\x14\0\x06\0", part.as_bytes()].concat();
+    let compound = |part: &str| [b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", part.as_bytes()].concat();
     let duck = [&[0u8; 8][..], b"DUCK\xe7\x03\0\0"].concat();
     for (bytes, words) in [
-        (archive("[Content_Types].xml"), "is a spreadsheet, which is not read; save the sheet as CSV"),
-        (archive("docProps/app.xml"), "is a spreadsheet, which is not read; save the sheet as CSV"),
-        (archive("mimetypeapplication/vnd.oasis.opendocument.spreadsheet"), "is a spreadsheet"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0".to_vec(), "is a spreadsheet"),
+        (archive("[Content_Types].xml"), "t: is not a readable workbook: "),
+        (archive("docProps/app.xml"), "t: is not a readable workbook: "),
+        (archive("[Content_Types].xml xl/workbook.bin"), "with pandas and pyxlsb installed"),
+        (archive("[Content_Types].xml word/document.xml"), "is a zip archive"),
+        (archive("mimetypeapplication/vnd.oasis.opendocument.spreadsheet"), "pandas and odfpy installed"),
+        (compound("\0\0"), "is a spreadsheet of a kind that is not read; save it as .xlsx or .csv, or, with"),
+        (compound("E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k\0a\0g\0e\0"), "is protected by a password"),
         (b"SQLite format 3\0\x10\0".to_vec(), "SELECT * FROM NAME"),
         (
             b"SQLite format 3\0..CREATE TABLE b(x)..CREATE TABLE sqlite_sequence(n)..CREATE TABLE a (x)"
@@ -52,7 +56,10 @@ fn files_of_spreadsheets_and_databases_are_refused_with_a_remedy() {
     // A spreadsheet under the name of a text file.
     let text = ReadOptions { format: Some(Format::Text), ..Default::default() };
     let error = read_frame_bytes(archive("[Content_Types].xml"), "t.csv", &text).unwrap_err().to_string();
-    assert!(error.contains("is a spreadsheet"), "{error}");
+    assert!(
+        error.ends_with("is a workbook of Excel, not what its name or --format says; give --format xlsx"),
+        "{error}"
+    );
     assert_eq!(read("a,b,c,d\nDUCK,1,2,3\n").unwrap().n(), 1);
 }
 

@@ -38,7 +38,7 @@ pub struct ReadArgs {
     #[arg(long, value_name = "FORMAT", value_parser = format)]
     pub format: Option<Format>,
 
-    /// Text files: what separates two cells, a character such as ; or |, or comma, tab, blanks [default: detected]
+    /// Text files: what separates two cells, a character or comma, tab, semicolon, pipe, blanks [default: detected]
     #[arg(long, value_name = "C", value_parser = delimiter)]
     pub delimiter: Option<Delimiter>,
 
@@ -49,13 +49,23 @@ pub struct ReadArgs {
     /// Text files: whether the first line names the columns [default: auto]
     #[arg(long, value_name = "WHEN", value_enum)]
     pub header: Option<HeaderArg>,
+
+    /// Workbooks: the sheet to read, a name or a number from 1 [default: the first]
+    #[cfg(feature = "excel")]
+    #[arg(long, value_name = "SHEET")]
+    pub sheet: Option<String>,
+
+    /// SQLite databases: the SELECT whose rows are read [default: all rows of the only table]
+    #[cfg(feature = "sqlite")]
+    #[arg(long, value_name = "SQL")]
+    pub query: Option<String>,
 }
 
 /// Which columns of a file are used, and how.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Data options")]
 pub struct DataArgs {
-    /// Table to read: .csv .tsv .txt .parquet .arrow .feather .jsonl .npy, each also .gz; - is standard input
+    /// Table to read: .csv .tsv .txt .parquet .arrow .feather .jsonl .npy .xlsx, each also .gz; - is standard input
     #[arg(value_name = "DATA", help_heading = None)]
     pub data: PathBuf,
 

@@ -30,11 +30,13 @@ impl TableFormat {
         let Some(path) = output.filter(|path| !output::is_standard(path)) else { return Ok(csv) };
         let extension = path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
         match (extension.as_deref(), Format::from_path(path)) {
-            (Some("gz" | "xlsx" | "xls" | "ods"), _)
-            | (_, Some(Format::Npz | Format::Mtx | Format::Json)) => Err(Failure::usage(format!(
-                "--output {} does not name a supported format; use .csv, .tsv, .parquet, .arrow or .npy",
-                path.display()
-            ))),
+            (Some("gz" | "xls" | "ods"), _)
+            | (_, Some(Format::Npz | Format::Mtx | Format::Json | Format::Excel | Format::Sqlite)) => {
+                Err(Failure::usage(format!(
+                    "--output {} does not name a supported format; use .csv, .tsv, .parquet, .arrow or .npy",
+                    path.display()
+                )))
+            }
             (Some("tsv" | "tab"), _) => Ok(TableFormat { delimiter: b'\t', ..csv }),
             (_, format) => Ok(TableFormat { format: format.unwrap_or(Format::Text), ..csv }),
         }

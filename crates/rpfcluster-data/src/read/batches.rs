@@ -2,7 +2,8 @@
 //!
 //! Text (also gzipped and from standard input), Arrow streams (likewise) and .npy arrays in C order are read as they come;
 //! Parquet and Arrow files where they lie on disk, not compressed as a whole. Everything else is one batch: JSON, arrays in
-//! Fortran order, and Parquet and Arrow files that are gzipped or come through a pipe.
+//! Fortran order, and Parquet and Arrow files that are gzipped or come through a pipe. Workbooks and databases are text in
+//! memory first.
 //!
 //! The batches of a file hold the rows that [`read_frame`](crate::read_frame) returns, with the same names, numbers and
 //! precision. Two things a whole file knows and a batch does not: a list of another length than the first of its column makes
@@ -12,6 +13,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::as_text::{self, Converted};
 use super::input::Input;
 use super::npy::NpyStream;
 use super::text_stream::TextStream;
@@ -67,8 +69,7 @@ enum Kind {
 /// smaller ones, and a table that cannot be split is one batch. The memory limit of the options bounds a batch.
 pub fn read_batches(path: impl AsRef<Path>, options: &ReadOptions, rows: usize) -> Result<Batches> {
     let path = path.as_ref();
-    let format = options.format.or_else(|| Format::from_path(path));
-    batches(Input::open(path)?, &ReadOptions { format, ..*options }, rows)
+    batches(Input::open(path)?, &options.of_path(path), rows)
 }
 
 /// As [`read_batches`], of bytes in memory that are not gzipped; `source` is their name in messages.
@@ -82,7 +83,16 @@ pub fn read_batches_bytes(
 }
 
 fn batches(input: Input, options: &ReadOptions, rows: usize) -> Result<Batches> {
-    let source = input.source().to_string();
+    let budget = Budget::new(input.source(), options.memory);
+    let (input, options) = match as_text::convert(input, options, &budget)? {
+        Ok(Converted { text, source, options }) => {
+            // The text stays in memory while its rows are read.
+            let memory = options.memory.map(|limit| limit.saturating_sub(text.capacity() as u64));
+            (Input::of_text(text, source), ReadOptions { memory, ..options })
+        }
+        Err(input) => (input, options.clone()),
+    };
+    let (source, options) = (input.source().to_string(), &options);
     let budget = Budget::new(&source, options.memory);
     if let Some(problem) = foreign::remedy(input.head(), options.format, &source) {
         return Err(format(&source, problem));

@@ -213,7 +213,7 @@ impl<'a> Collector<'a> {
 }
 
 /// Runs a reader of another crate. A panic in it means that the file is damaged.
-#[cfg(any(feature = "arrow", feature = "parquet"))]
+#[cfg(any(feature = "arrow", feature = "excel", feature = "parquet"))]
 pub(crate) fn guarded<T>(source: &str, kind: &str, read: impl FnOnce() -> Result<T>) -> Result<T> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(read))
         .unwrap_or_else(|_| Err(format(source, format!("the {kind} data is damaged"))))

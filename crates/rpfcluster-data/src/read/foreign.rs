@@ -1,6 +1,5 @@
-//! Files of spreadsheets and databases, and zip archives: recognised by their first bytes and refused with the line that
-//! pipes them in.
-//! Readers of these formats would bring many packages (docs/how-to/tables-elsewhere.md).
+//! Spreadsheets and databases that are not read, and zip archives: recognised by their first bytes and refused with the line
+//! that pipes them in (docs/how-to/tables-elsewhere.md).
 
 use memchr::memmem;
 
@@ -9,28 +8,48 @@ use super::Format;
 /// Bytes of an SQLite file that are searched for the name of a table: the largest page, which holds the schema.
 const SCHEMA: usize = 1 << 16;
 
-/// What to do about such a file; `None` for any other, and where it is said to have a format other than text. `source` is
-/// its name.
+/// What to do about such a file; `None` for any other, and where it is said to have a format that such files do not have.
+/// `source` is its name.
 pub(super) fn remedy(bytes: &[u8], said: Option<Format>, source: &str) -> Option<String> {
-    if !matches!(said, None | Some(Format::Text)) {
+    if !matches!(said, None | Some(Format::Text | Format::Excel | Format::Sqlite)) {
         return None;
     }
     let holds = |name: &[u8]| memmem::find(bytes, name).is_some();
     let is_archive = bytes.starts_with(b"PK\x03\x04");
+    let is_compound = bytes.starts_with(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1");
     let file = quoted(source);
-    // Office Open XML and OpenDocument are archives with a list of their parts, or, of a long file whose list is at the end,
-    // with properties at the start; the older .xls is a compound file.
-    let sheet = match bytes {
-        _ if is_archive && (holds(b"[Content_Types].xml") || holds(b"docProps/")) => Some("openpyxl"),
+    // A workbook with a password is a compound file whose parts have names in UTF-16.
+    if is_compound && holds(b"E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k\0a\0g\0e") {
+        return Some("is protected by a password; save it without one".to_string());
+    }
+    let found = Format::from_bytes(bytes);
+    let is_read = cfg!(feature = "excel") && found == Format::Excel
+        || cfg!(feature = "sqlite") && found == Format::Sqlite;
+    if is_read {
+        let (what, name) = match found {
+            Format::Excel => ("a workbook of Excel", "xlsx"),
+            _ => ("an SQLite database", "sqlite"),
+        };
+        return Some(format!("is {what}, not what its name or --format says; give --format {name}"));
+    }
+    // The older .xls is a compound file.
+    let package = match bytes {
+        _ if is_archive && holds(b"xl/workbook.bin") => Some("pyxlsb"),
         _ if is_archive && holds(b"opendocument") => Some("odfpy"),
-        _ if bytes.starts_with(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1") => Some("xlrd"),
+        _ if found == Format::Excel => Some("openpyxl"),
+        _ if is_compound => Some("xlrd"),
         _ => None,
     };
-    if let Some(package) = sheet {
+    if let Some(package) = package {
+        let (what, target) = match package {
+            "openpyxl" => {
+                ("a workbook of Excel, which this build does not read (cargo feature `excel`)", ".csv")
+            }
+            _ => ("a spreadsheet of a kind that is not read", ".xlsx or .csv"),
+        };
         return Some(format!(
-            "is a spreadsheet, which is not read; save the sheet as CSV, or, with pandas and {package} installed: \
-             python3 -c \"import pandas, sys; pandas.read_excel(sys.argv[1]).to_csv(sys.stdout, index=False)\" {file} \
-             | rpf cluster -"
+            "is {what}; save it as {target}, or, with pandas and {package} installed: python3 -c \"import pandas, sys; \
+             pandas.read_excel(sys.argv[1]).to_csv(sys.stdout, index=False)\" {file} | rpf cluster -"
         ));
     }
     // A .npz file is an archive of .npy files.
@@ -39,10 +58,10 @@ pub(super) fn remedy(bytes: &[u8], said: Option<Format>, source: &str) -> Option
             "is a zip archive, which is not read; unpack it, or pipe the one table in it: unzip -p {file} | rpf cluster -"
         ));
     }
-    if bytes.starts_with(b"SQLite format 3\0") {
+    if found == Format::Sqlite {
         let table = first_table(bytes).unwrap_or("NAME");
         return Some(format!(
-            "is an SQLite database, which is not read; pipe a query as CSV: sqlite3 -header -csv {file} \"SELECT * FROM \
+            "is an SQLite database, which this build does not read (cargo feature `sqlite`); pipe a query as CSV: sqlite3 -header -csv {file} \"SELECT * FROM \
              {table}\" | rpf cluster -"
         ));
     }

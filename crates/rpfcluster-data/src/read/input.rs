@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::{DataError, Result, file, format};
@@ -20,6 +20,8 @@ pub(crate) struct Input {
     is_gzip: bool,
     /// The file, where it can be read at any place and is not compressed.
     pub plain: Option<File>,
+    /// Where that file is.
+    pub path: Option<PathBuf>,
 }
 
 impl Input {
@@ -36,7 +38,9 @@ impl Input {
         let is_regular = opened.metadata().is_ok_and(|found| found.is_file());
         // A handle with a position of its own.
         let plain = if is_regular { Some(File::open(path).map_err(|e| file(path, &e))?) } else { None };
-        Input::new(source, Box::new(opened), plain)
+        let input = Input::new(source, Box::new(opened), plain)?;
+        let path = input.plain.is_some().then(|| path.to_path_buf());
+        Ok(Input { path, ..input })
     }
 
     /// Bytes of this name, not gzipped.
@@ -44,7 +48,20 @@ impl Input {
         let head = bytes[..bytes.len().min(HEAD)].to_vec();
         let mut rest = std::io::Cursor::new(bytes);
         rest.set_position(head.len() as u64);
-        Input { source: source.to_string(), head, rest: Box::new(rest), is_gzip: false, plain: None }
+        Input {
+            source: source.to_string(),
+            head,
+            rest: Box::new(rest),
+            is_gzip: false,
+            plain: None,
+            path: None,
+        }
+    }
+
+    /// Text of this name, which is in memory.
+    pub fn of_text(text: Vec<u8>, source: String) -> Self {
+        let rest = Box::new(std::io::Cursor::new(text));
+        Input { source, head: Vec::new(), rest, is_gzip: false, plain: None, path: None }
     }
 
     fn new(source: String, mut rest: Box<dyn Read + Send>, plain: Option<File>) -> Result<Self> {
@@ -52,11 +69,17 @@ impl Input {
         (&mut rest).take(HEAD as u64).read_to_end(&mut head).map_err(|e| file(&source, &e))?;
         // No other format begins with these two bytes.
         if !head.starts_with(&[0x1f, 0x8b]) {
-            return Ok(Input { source, head, rest, is_gzip: false, plain });
+            return Ok(Input { source, head, rest, is_gzip: false, plain, path: None });
         }
         let unpacked = Gzip::new(Box::new(std::io::Cursor::new(head).chain(rest)), &source);
-        let mut input =
-            Input { source, head: Vec::new(), rest: Box::new(unpacked), is_gzip: true, plain: None };
+        let mut input = Input {
+            source,
+            head: Vec::new(),
+            rest: Box::new(unpacked),
+            is_gzip: true,
+            plain: None,
+            path: None,
+        };
         let mut head = Vec::new();
         (&mut input.rest).take(HEAD as u64).read_to_end(&mut head).map_err(|e| input.failed(&e))?;
         input.head = head;

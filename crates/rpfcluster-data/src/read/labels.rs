@@ -4,9 +4,11 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use super::as_text::{self, Converted};
 use super::encoding::decoded;
+use super::input::Input;
 use super::number::{Cell, Decimal, cell};
-use super::{Format, ReadOptions, load, name, parse_frame};
+use super::{Format, ReadOptions, name, parse_frame, text};
 use crate::column_ref::ColumnRef;
 use crate::error::{DataError, Place, Result, excerpt, format};
 use crate::frame::Frame;
@@ -35,9 +37,12 @@ pub fn read_labels(
     let path = path.as_ref();
     let source = name(path);
     let budget = Budget::new(&source, options.memory);
-    let bytes = load(path, &budget)?;
-    let options = ReadOptions { format: options.format.or_else(|| Format::from_path(path)), ..*options };
-    parse(bytes, &source, column, &options, &budget)
+    match as_text::convert(Input::open(path)?, &options.of_path(path), &budget)? {
+        Ok(Converted { text, source, options }) => {
+            of_frame(text::read(text, &source, &options, &budget)?, &source, column)
+        }
+        Err(input) => parse(input.read_all(&budget)?, &source, column, &options.of_path(path), &budget),
+    }
 }
 
 /// Reads labels from bytes that are not gzipped; `source` is their name in messages.
@@ -64,7 +69,11 @@ fn parse(
     if single {
         return one_a_line(&bytes, source, options.header, budget);
     }
-    let frame = parse_frame(bytes, source, &ReadOptions { format: Some(kind), ..*options }, budget)?;
+    let frame = parse_frame(bytes, source, &ReadOptions { format: Some(kind), ..options.clone() }, budget)?;
+    of_frame(frame, source, column)
+}
+
+fn of_frame(frame: Frame, source: &str, column: Option<&ColumnRef>) -> Result<RowLabels> {
     let by_name = |name: &str| frame.names.iter().position(|n| frame.has_header && n == name);
     let cluster = ColumnRef::from("cluster");
     let chosen = match column {

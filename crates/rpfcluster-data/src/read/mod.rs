@@ -4,6 +4,7 @@
 //! the file extension or the magic number, in this order, and the module of that format parses the bytes. The `_bytes`
 //! functions take bytes that are not gzipped. Tables become a [`Frame`]. A [`Budget`] bounds the memory that a file can claim.
 
+mod as_text;
 mod batches;
 mod columnar;
 mod encoding;
@@ -27,16 +28,21 @@ mod arrow;
 mod arrow_limits;
 #[cfg(any(feature = "arrow", feature = "parquet"))]
 mod compression;
+#[cfg(feature = "excel")]
+mod excel;
 #[cfg(feature = "parquet")]
 mod parquet;
 #[cfg(feature = "parquet")]
 mod parquet_columns;
 #[cfg(feature = "parquet")]
 mod parquet_limits;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 
 use std::path::Path;
 use std::str::FromStr;
 
+use self::as_text::Converted;
 use self::input::Input;
 use crate::error::{DataError, Result, format};
 use crate::frame::Frame;
@@ -72,6 +78,10 @@ pub enum Format {
     Mtx,
     /// JSON objects, one per line or in an array.
     Json,
+    /// A workbook of Excel.
+    Excel,
+    /// An SQLite database.
+    Sqlite,
 }
 
 impl FromStr for Format {
@@ -87,11 +97,13 @@ impl FromStr for Format {
             "npz" => Format::Npz,
             "mtx" | "mm" => Format::Mtx,
             "jsonl" | "ndjson" | "json" => Format::Json,
+            "xlsx" | "xlsm" => Format::Excel,
+            "sqlite" | "sqlite3" => Format::Sqlite,
             _ => {
                 return Err(DataError::Option {
                     name: format!("format \"{name}\""),
                     problem:
-                        "is not known; use csv, tsv, txt, parquet, arrow, feather, jsonl, npy, npz or mtx"
+                        "is not known; use csv, tsv, txt, parquet, arrow, feather, jsonl, xlsx, sqlite, npy, npz or mtx"
                             .into(),
                 });
             }
@@ -116,6 +128,10 @@ impl Format {
             Format::Arrow
         } else if bytes.starts_with(b"\x93NUMPY") {
             Format::Npy
+        } else if is_workbook(bytes) {
+            Format::Excel
+        } else if bytes.starts_with(b"SQLite format 3\0") {
+            Format::Sqlite
         } else if bytes.starts_with(b"PK\x03\x04") {
             Format::Npz
         } else if bytes.starts_with(b"%%MatrixMarket") {
@@ -128,6 +144,14 @@ impl Format {
     }
 }
 
+/// Whether an archive is a workbook whose parts are XML. Some programs write the properties or the list of parts first.
+fn is_workbook(bytes: &[u8]) -> bool {
+    let holds = |names: &[&[u8]]| names.iter().any(|name| memchr::memmem::find(bytes, name).is_some());
+    bytes.starts_with(b"PK\x03\x04")
+        && holds(&[b"xl/workbook.xml", b"[Content_Types].xml", b"docProps/"])
+        && !holds(&[b"xl/workbook.bin", b"word/", b"ppt/"])
+}
+
 /// Whether text begins like a JSON object, or like an array of them.
 fn is_json(bytes: &[u8]) -> bool {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
@@ -137,7 +161,7 @@ fn is_json(bytes: &[u8]) -> bool {
 }
 
 /// What is known about a file beyond its name.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReadOptions {
     /// The format. By default it is taken from the extension, then from the contents.
     pub format: Option<Format>,
@@ -147,6 +171,10 @@ pub struct ReadOptions {
     pub delimiter: Option<Delimiter>,
     /// What separates the fraction of a number in a text file. Detected by default.
     pub decimal: Option<Decimal>,
+    /// The sheet of a workbook, by its name or by its number from 1. The first visible one by default.
+    pub sheet: Option<String>,
+    /// The query whose rows are read from an SQLite database. All rows of the only table by default.
+    pub query: Option<String>,
     /// Bytes of memory that reading may take, the file included; a file that needs more is refused. By default what is
     /// free; see [`memory_limit`](crate::memory_limit).
     pub memory: Option<u64>,
@@ -157,9 +185,9 @@ pub fn read_frame(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Frame
     let path = path.as_ref();
     let source = name(path);
     let budget = Budget::new(&source, options.memory);
-    let bytes = load(path, &budget)?;
-    let options = ReadOptions { format: options.format.or_else(|| Format::from_path(path)), ..*options };
-    parse_frame(bytes, &source, &options, &budget)
+    let options = options.of_path(path);
+    let input = Input::open(path)?;
+    parse_input(input, &options, &budget)
 }
 
 /// Reads a table from bytes that are not gzipped; `source` is their name in messages.
@@ -169,7 +197,40 @@ pub fn read_frame_bytes(bytes: Vec<u8>, source: &str, options: &ReadOptions) -> 
     parse_frame(bytes, source, options, &budget)
 }
 
-fn parse_frame(mut bytes: Vec<u8>, source: &str, options: &ReadOptions, budget: &Budget) -> Result<Frame> {
+impl ReadOptions {
+    /// With the format that the extension tells, where no other is given.
+    fn of_path(&self, path: &Path) -> Self {
+        ReadOptions { format: self.format.or_else(|| Format::from_path(path)), ..self.clone() }
+    }
+}
+
+fn parse_input(input: Input, options: &ReadOptions, budget: &Budget) -> Result<Frame> {
+    match as_text::convert(input, options, budget)? {
+        Ok(Converted { text, source, options }) => {
+            let mut frame = text::read(text, &source, &options, budget)?;
+            frame.dialect = frame.dialect.map(|dialect| Dialect { is_converted: true, ..dialect });
+            Ok(frame)
+        }
+        Err(input) => {
+            let source = input.source().to_string();
+            parse_plain(input.read_all(budget)?, &source, options, budget)
+        }
+    }
+}
+
+fn parse_frame(bytes: Vec<u8>, source: &str, options: &ReadOptions, budget: &Budget) -> Result<Frame> {
+    match options.format.unwrap_or_else(|| Format::from_bytes(&bytes)) {
+        found @ (Format::Excel | Format::Sqlite) => {
+            // The beginning that an input looks at may not tell.
+            let options = ReadOptions { format: Some(found), ..options.clone() };
+            parse_input(Input::of_bytes(bytes.into(), source), &options, budget)
+        }
+        _ => parse_plain(bytes, source, options, budget),
+    }
+}
+
+/// Parses what is neither a workbook nor a database.
+fn parse_plain(mut bytes: Vec<u8>, source: &str, options: &ReadOptions, budget: &Budget) -> Result<Frame> {
     if let Some(problem) = foreign::remedy(&bytes, options.format, source) {
         return Err(format(source, problem));
     }
@@ -189,6 +250,9 @@ fn parse_frame(mut bytes: Vec<u8>, source: &str, options: &ReadOptions, budget: 
         Format::Arrow => {
             Err(format(source, "this build does not read Arrow; build with the cargo feature `arrow`"))
         }
+        // A build that reads them does not come here.
+        Format::Excel => Err(format(source, "is not a workbook of Excel")),
+        Format::Sqlite => Err(format(source, "is not an SQLite database")),
         Format::Npz | Format::Mtx => Err(format(
             source,
             "holds a matrix, not a table of features; use --precomputed if it holds similarities",

@@ -36,7 +36,7 @@ pub fn read_similarity(path: impl AsRef<Path>, options: &ReadOptions) -> Result<
     let source = name(path);
     let budget = Budget::new(&source, options.memory);
     let bytes = load(path, &budget)?;
-    let options = ReadOptions { format: options.format.or_else(|| Format::from_path(path)), ..*options };
+    let options = options.of_path(path);
     parse(bytes, &source, &options, &budget)
 }
 
@@ -56,7 +56,7 @@ fn parse(bytes: Vec<u8>, source: &str, options: &ReadOptions, budget: &Budget) -
             Similarity::from_dense(source, n, d, &values.to_f64(), budget)
         }
         Format::Text => {
-            let options = ReadOptions { format: Some(Format::Text), ..*options };
+            let options = ReadOptions { format: Some(Format::Text), ..options.clone() };
             let frame = parse_frame(bytes, source, &options, budget)?;
             if let Some((row, text)) = (0..frame.width()).find_map(|c| frame.first_text(c)) {
                 let problem = format!("\"{}\" is not a number", crate::error::excerpt(text));
@@ -65,7 +65,7 @@ fn parse(bytes: Vec<u8>, source: &str, options: &ReadOptions, budget: &Budget) -
             }
             Similarity::from_dense(source, frame.n(), frame.width(), &frame.values.to_f64(), budget)
         }
-        Format::Parquet | Format::Arrow | Format::Json => {
+        Format::Parquet | Format::Arrow | Format::Json | Format::Excel | Format::Sqlite => {
             Err(format(source, "a similarity matrix is read from .csv, .npy, .npz or .mtx"))
         }
     }

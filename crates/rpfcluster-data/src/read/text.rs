@@ -37,11 +37,20 @@ pub struct Dialect {
     pub ambiguous_point: bool,
     /// Whether some text is not UTF-8 and was read as Windows-1252.
     pub windows_1252: bool,
+    /// Whether the text was made of a workbook or a database, so that only the header is an assumption.
+    pub is_converted: bool,
 }
 
 impl std::fmt::Display for Dialect {
     /// `cells separated by ";", decimal comma, header`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.is_converted {
+            return f.write_str(if self.header {
+                "a table with a header"
+            } else {
+                "a table without a header"
+            });
+        }
         match self.delimiter {
             Delimiter::Blanks => f.write_str("cells separated by blanks")?,
             Delimiter::Byte(b'\t') => f.write_str("cells separated by tabs")?,
@@ -159,7 +168,8 @@ pub(crate) fn layout(bytes: &mut [u8], source: &str, options: &ReadOptions) -> R
         && delimiter == Delimiter::Byte(b';')
         && decimal == Decimal::Point
         && sniff::has_ambiguous_points(&rows);
-    let dialect = Dialect { delimiter, decimal, header, ambiguous_point, windows_1252 };
+    let is_converted = false;
+    let dialect = Dialect { delimiter, decimal, header, ambiguous_point, windows_1252, is_converted };
     let width = if header { rest.first().map_or(first.len(), Vec::len) } else { first.len() };
     let header_start = start;
     if !header {
