@@ -3,7 +3,7 @@
 CARGO ?= cargo
 export CARGO
 
-.PHONY: help setup needs test format lint doc api rust scalar threads outcomes arm64 sanitize binary portable msrv demo speed licences advisories coverage mutants package publish workflows site
+.PHONY: help setup needs test format lint doc api rust scalar databases threads outcomes arm64 sanitize binary portable msrv demo speed licences advisories coverage mutants package publish workflows site
 # The oldest supported compiler, as [workspace.package] states it.
 MSRV = $(shell sed -n 's/^rust-version = "\([0-9.]*\)".*/\1/p' Cargo.toml)
 
@@ -36,7 +36,7 @@ format: ## check the layout of the Rust sources
 	$(CARGO) fmt --all --check
 
 lint: ## run clippy with warnings as errors; names that rust-version lacks are errors too
-	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(CARGO) clippy --workspace --all-targets --locked --features rpfcluster-cli/sqlite -- -D warnings
 
 doc: ## build the API pages with warnings as errors
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
@@ -52,7 +52,7 @@ rust: ## test the crates and the command, and the examples of the API pages
 	else \
 		$(CARGO) test --release --workspace --lib --bins --tests --examples --locked; \
 	fi
-	$(MAKE) --no-print-directory scalar
+	$(MAKE) --no-print-directory scalar databases
 	$(CARGO) test --release --workspace --doc --locked
 
 # Tests that compare bits with a record, with a definition or between runs. RPF_SIMD selects the code at run time.
@@ -60,6 +60,9 @@ EQUALITY = labels definition same_bits keys degenerate kernel_pairs random_numbe
 
 scalar: ## run the tests that compare bits with the portable code instead of AVX2
 	RPF_SIMD=scalar $(CARGO) test --release --workspace --locked --quiet $(EQUALITY:%=--test %)
+
+databases: ## test the reader of SQLite, a feature that is off by default
+	$(CARGO) test --release --workspace --locked --quiet --features rpfcluster-cli/sqlite --test databases --test queries
 
 threads: ## compare 1, 2, 3 and 8 threads below and above every size threshold (20 minutes on two cores)
 	$(CARGO) test --release --workspace --locked --test thread_count -- --ignored --nocapture at_any_size

@@ -2,12 +2,12 @@
 //! returns is a fine outcome.
 
 mod algorithms;
+mod archive;
 mod models;
 mod readers;
 mod workbook;
 
 pub use readers::MEMORY;
-pub use workbook::archive;
 
 /// A name, and what is done with the bytes.
 type Target = (&'static str, fn(&[u8]));

@@ -216,10 +216,13 @@ pub fn reading(args: &ReadArgs, memory: Option<u64>) -> ReadOptions {
         decimal: args.decimal,
         #[cfg(feature = "excel")]
         sheet: args.sheet.clone(),
+        #[cfg(not(feature = "excel"))]
+        sheet: None,
         #[cfg(feature = "sqlite")]
         query: args.query.clone(),
+        #[cfg(not(feature = "sqlite"))]
+        query: None,
         memory,
-        ..ReadOptions::default()
     }
 }
 

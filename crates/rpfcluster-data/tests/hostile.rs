@@ -15,7 +15,7 @@ use rpfcluster_data::{
 };
 
 #[path = "../../../fuzz/targets/mod.rs"]
-#[allow(missing_docs, dead_code, unreachable_pub, unused_imports)]
+#[allow(missing_docs, dead_code, unreachable_pub)]
 mod targets;
 
 #[path = "../../rpfcluster/tests/common/counting_allocator.rs"]

@@ -9,8 +9,15 @@ use rpfcluster_data::{
     Table, Values, read_batches_bytes, read_frame, read_frame_bytes, read_labels_bytes,
 };
 
-const TEXT: ReadOptions =
-    ReadOptions { format: Some(Format::Text), header: None, delimiter: None, decimal: None, memory: None };
+const TEXT: ReadOptions = ReadOptions {
+    format: Some(Format::Text),
+    header: None,
+    delimiter: None,
+    decimal: None,
+    sheet: None,
+    query: None,
+    memory: None,
+};
 
 fn frame(text: &str) -> Frame {
     read_frame_bytes(text.as_bytes().to_vec(), "t.csv", &TEXT).unwrap()

@@ -8,9 +8,11 @@ use rpfcluster_data::{
     Format, Frame, Prepare, ReadOptions, read_batches, read_frame, read_frame_bytes, read_labels,
 };
 
-#[path = "../../../fuzz/targets/mod.rs"]
-#[allow(missing_docs, dead_code, unreachable_pub, unused_imports)]
-mod targets;
+#[path = "../../../fuzz/targets/archive.rs"]
+#[allow(missing_docs, unreachable_pub)]
+mod archive;
+
+use archive::archive;
 
 fn path() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/workbook.xlsx")
@@ -26,7 +28,7 @@ fn read(options: &ReadOptions) -> Result<Frame, String> {
 
 /// A workbook whose parts are these; see the fuzz target.
 fn of_parts(parts: &[&str]) -> Result<Frame, String> {
-    let bytes = targets::archive(parts.join("\0").as_bytes());
+    let bytes = archive(parts.join("\0").as_bytes());
     let options = ReadOptions { memory: Some(64 << 20), ..Default::default() };
     read_frame_bytes(bytes, "t", &options).map_err(|e| e.to_string())
 }

@@ -109,7 +109,7 @@ pub struct PredictArgs {
     #[arg(value_name = "MODEL")]
     pub model: PathBuf,
 
-    /// Table to label: .csv .tsv .txt .parquet .arrow .feather .jsonl .npy, each also .gz; - is standard input
+    /// Table to label: .csv .tsv .txt .parquet .arrow .feather .jsonl .npy .xlsx, each also .gz; - is standard input
     #[arg(value_name = "DATA")]
     pub data: PathBuf,
 

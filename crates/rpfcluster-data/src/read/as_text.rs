@@ -1,10 +1,10 @@
 //! Sheets of workbooks and results of queries as comma-separated text, which the reader of text takes. Names, gaps, levels and
 //! errors are then those of the same table saved as CSV, at the cost of that text in memory.
 
-use std::io::Write;
-
+use super::ReadOptions;
 use super::input::Input;
-use super::{Decimal, Delimiter, Format, ReadOptions};
+#[cfg(any(feature = "excel", feature = "sqlite"))]
+use super::{Decimal, Delimiter, Format};
 use crate::error::Result;
 use crate::memory::Budget;
 
@@ -18,6 +18,7 @@ pub(super) struct Converted {
 }
 
 /// The text of a workbook or database; any other input is returned as it came.
+#[cfg(any(feature = "excel", feature = "sqlite"))]
 pub(super) fn convert(
     input: Input,
     options: &ReadOptions,
@@ -49,153 +50,12 @@ pub(super) fn convert(
     Ok(Ok(Converted { text, source, options }))
 }
 
-/// Rows that become text, all of the width of the widest.
-pub(super) struct Rows<'b> {
-    budget: &'b Budget,
-    text: Vec<u8>,
-    /// Where each row ends, and its cells. A row without cells is a blank line.
-    ends: Vec<(usize, usize)>,
-    /// Cells of the row that is not ended yet.
-    cells: usize,
-}
-
-/// Bytes of a number, at most, and its comma.
-const NUMBER: usize = 32;
-
-impl<'b> Rows<'b> {
-    pub fn new(budget: &'b Budget) -> Self {
-        Rows { budget, text: Vec::new(), ends: Vec::new(), cells: 0 }
-    }
-
-    /// Number of rows that are ended.
-    pub fn ended(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// Number of cells of the row at hand.
-    pub fn cells(&self) -> usize {
-        self.cells
-    }
-
-    /// Appends a number, or a missing value for NaN.
-    pub fn number(&mut self, x: f64) -> Result<()> {
-        self.begin(NUMBER)?;
-        if !x.is_nan() {
-            // Writing to a vector does not fail.
-            let _ = write!(self.text, "{x:?}");
-        }
-        Ok(())
-    }
-
-    /// Appends an integer.
-    pub fn integer(&mut self, x: i64) -> Result<()> {
-        self.begin(NUMBER)?;
-        let _ = write!(self.text, "{x}");
-        Ok(())
-    }
-
-    /// Appends a missing value.
-    pub fn missing(&mut self) -> Result<()> {
-        self.begin(1)
-    }
-
-    /// Appends a text. A line end in it becomes a blank, so that a line is a row.
-    pub fn text(&mut self, text: &str) -> Result<()> {
-        self.begin(2 * text.len() + 3)?;
-        if text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
-            self.text.extend_from_slice(text.as_bytes());
-            return Ok(());
-        }
-        self.text.push(b'"');
-        for byte in text.bytes() {
-            match byte {
-                b'"' => self.text.extend_from_slice(b"\"\""),
-                b'\n' | b'\r' | 0 => self.text.push(b' '),
-                _ => self.text.push(byte),
-            }
-        }
-        self.text.push(b'"');
-        Ok(())
-    }
-
-    /// Ends the row.
-    pub fn end(&mut self) -> Result<()> {
-        if self.ends.len() == self.ends.capacity() {
-            let more = 64.max(self.ends.len() / 4);
-            self.budget.reserve(&mut self.ends, more)?;
-        }
-        self.make_room(1)?;
-        self.text.push(b'\n');
-        self.ends.push((self.text.len(), self.cells));
-        self.cells = 0;
-        Ok(())
-    }
-
-    /// The text, in which rows shorter than the widest end with missing values.
-    pub fn finish(mut self) -> Result<Vec<u8>> {
-        if self.cells > 0 {
-            self.end()?;
-        }
-        let width = self.ends.iter().map(|(_, cells)| *cells).max().unwrap_or(0);
-        let lacking = |cells: usize| if cells == 0 { 0 } else { width - cells };
-        let more = self.ends.iter().fold(0usize, |sum, (_, cells)| sum.saturating_add(lacking(*cells)));
-        self.budget.reserve(&mut self.text, more)?;
-        let mut to = self.text.len() + more;
-        self.text.resize(to, b',');
-        // From the last row to the first, each to its place.
-        for at in (0..self.ends.len()).rev() {
-            let (end, cells) = self.ends[at];
-            let start = at.checked_sub(1).map_or(0, |before| self.ends[before].0);
-            let commas = lacking(cells);
-            self.text[to - 1] = b'\n';
-            self.text[to - 1 - commas..to - 1].fill(b',');
-            let body = end - 1 - start;
-            to -= 1 + commas + body;
-            self.text.copy_within(start..end - 1, to);
-        }
-        self.budget.release(self.ends.capacity() * size_of::<(usize, usize)>());
-        Ok(self.text)
-    }
-
-    fn begin(&mut self, most: usize) -> Result<()> {
-        self.make_room(most + 1)?;
-        if self.cells > 0 {
-            self.text.push(b',');
-        }
-        self.cells += 1;
-        Ok(())
-    }
-
-    fn make_room(&mut self, bytes: usize) -> Result<()> {
-        /// By a quarter, as a file that is read.
-        const STEP: usize = 1 << 16;
-        if self.text.capacity() - self.text.len() < bytes {
-            let more = bytes.max(STEP).max(self.text.len() / 4);
-            self.budget.reserve(&mut self.text, more)?;
-        }
-        Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn short_rows_are_filled_and_blank_rows_stay_blank_lines() {
-        let budget = Budget::new("t", None);
-        let mut rows = Rows::new(&budget);
-        rows.text("a").unwrap();
-        rows.end().unwrap();
-        rows.end().unwrap();
-        rows.missing().unwrap();
-        rows.number(1.5e300).unwrap();
-        rows.text("say \"1,5\"\nor not").unwrap();
-        rows.end().unwrap();
-        rows.integer(-7).unwrap();
-        rows.number(f64::NAN).unwrap();
-        let text = String::from_utf8(rows.finish().unwrap()).unwrap();
-        assert_eq!(text, "a,,\n\n,1.5e300,\"say \"\"1,5\"\" or not\"\n-7,,\n");
-        assert!(Rows::new(&budget).finish().unwrap().is_empty());
-    }
+/// As above, in a build that reads neither.
+#[cfg(not(any(feature = "excel", feature = "sqlite")))]
+pub(super) fn convert(
+    input: Input,
+    _: &ReadOptions,
+    _: &Budget,
+) -> Result<std::result::Result<Converted, Input>> {
+    Ok(Err(input))
 }

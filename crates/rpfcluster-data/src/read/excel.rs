@@ -9,8 +9,8 @@ use std::io::{Cursor, Read};
 use calamine::{DataRef, Reader, SheetType, SheetVisible, Xlsx, XlsxError};
 use memchr::{memchr_iter, memmem};
 
-use super::as_text::Rows;
 use super::columnar::guarded;
+use super::text_rows::Rows;
 use crate::error::{DataError, Result, excerpt, format, shortened};
 use crate::memory::Budget;
 

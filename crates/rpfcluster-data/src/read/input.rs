@@ -21,6 +21,7 @@ pub(crate) struct Input {
     /// The file, where it can be read at any place and is not compressed.
     pub plain: Option<File>,
     /// Where that file is.
+    #[cfg_attr(not(feature = "sqlite"), expect(dead_code, reason = "SQLite opens the file itself"))]
     pub path: Option<PathBuf>,
 }
 

@@ -38,6 +38,8 @@ mod parquet_columns;
 mod parquet_limits;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+#[cfg(any(feature = "excel", feature = "sqlite"))]
+mod text_rows;
 
 use std::path::Path;
 use std::str::FromStr;

@@ -8,8 +8,8 @@ use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 
-use super::as_text::Rows;
 use super::input::Input;
+use super::text_rows::Rows;
 use crate::error::{DataError, Result, excerpt, format, shortened};
 use crate::memory::Budget;
 
