@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -193,6 +194,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("groups", nargs="*", default=list(GROUPS), help=f"of {', '.join(GROUPS)}")
     parser.add_argument("--only", help="mutants whose name contains this")
+    parser.add_argument("--share", type=float, default=1.0, help="a random share of each group, the same in every run")
     parser.add_argument(
         "--out", type=Path, default=ROOT / "target" / "mutants.jsonl", help="outcomes; only survivors are tried again"
     )
@@ -246,9 +248,9 @@ def main() -> None:
                     sys.exit(f"error: the tests of {name} fail without a mutant")
             order = sorted(commands, key=seconds.__getitem__)
             print(f"{group}: " + ", ".join(f"{name} {seconds[name]:.1f} s" for name in order), flush=True)
-            for mutant in mutants:
-                if not mutant["file"].startswith(prefix) or (args.only and args.only not in mutant["name"]):
-                    continue
+            of_group = [m for m in mutants if m["file"].startswith(prefix) and (args.only or "") in m["name"]]
+            chosen = sorted(random.Random(0).sample(range(len(of_group)), round(args.share * len(of_group))))
+            for mutant in (of_group[at] for at in chosen):
                 verdict = known.get(mutant["name"], "survived")
                 if mutant["id"] in skipped:
                     verdict = "not compiled"
