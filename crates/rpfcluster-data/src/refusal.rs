@@ -68,17 +68,23 @@ pub(crate) fn text_error(
     let found: Vec<Found<'_>> = chosen.iter().filter_map(|c| Found::of(frame, *c)).collect();
     let first = found.first()?;
     let is_text = frame.dialect.is_some();
+    // The cells of a workbook or database have a type, which no option changes.
+    let is_typed = frame.dialect.is_some_and(|dialect| dialect.is_converted);
     let comma = |found: &Found<'_>| matches!(cell(found.text.as_bytes(), Decimal::Comma), Cell::Number(_));
     let commas = is_text && found.iter().all(comma);
     if is_fitted {
         let what = first.foreign.clone().unwrap_or_else(|| format!("text ({})", first.cell(frame)));
-        let remedy = if commas { "; read commas as decimal points with --decimal ," } else { "" };
+        let remedy = match (commas, is_typed) {
+            (true, true) => "; make its cells numbers in the file",
+            (true, false) => "; read commas as decimal points with --decimal ,",
+            (false, _) => "",
+        };
         let problem = format!("holds {what}, but the model was fitted on numbers{remedy}");
         return Some(frame.column_error(first.column, problem));
     }
     // What the options leave.
     let alone = others == 0 && found.len() == chosen.len();
-    if let ([only], 1, true) = (&found[..], frame.width(), is_text && first.between.is_none()) {
+    if let ([only], 1, true) = (&found[..], frame.width(), is_text && !is_typed && first.between.is_none()) {
         let names = frame.text[only.column].as_ref().map_or(&[][..], |texts| &texts.names);
         if let Some(delimiter) = likely_delimiter(names) {
             let problem = format!(
@@ -116,7 +122,10 @@ pub(crate) fn text_error(
         );
         remedies.push(format!("turn {it} into {number}{example}"));
     } else if commas && !is_between {
-        remedies.push("read commas as decimal points with --decimal ,".into());
+        remedies.push(match is_typed {
+            true => format!("make {it} numbers in the file"),
+            false => "read commas as decimal points with --decimal ,".into(),
+        });
     } else if one && !alone && !is_between {
         remedies.push(format!("use it as labels with --label {all}"));
     }

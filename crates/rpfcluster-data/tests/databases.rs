@@ -78,7 +78,7 @@ fn what_is_no_table_is_refused_and_nothing_is_changed() {
     let text = folder.path().join("t.sqlite");
     std::fs::write(&text, "x,y\n1,2\n").unwrap();
     let error = read_frame(&text, &ReadOptions::default()).unwrap_err().to_string();
-    assert!(error.ends_with("SQLite says: file is not a database"), "{error}");
+    assert!(error.ends_with("is not an SQLite database; give its format with --format"), "{error}");
     let csv = ReadOptions { format: Some(Format::Text), ..Default::default() };
     let error = read_frame(&path, &csv).unwrap_err().to_string();
     assert!(error.ends_with("give --format sqlite"), "{error}");

@@ -47,7 +47,11 @@ fn the_first_visible_sheet_is_read_unless_another_is_named() {
     let unknown = read(&sheet("5")).unwrap_err();
     let said = "has no sheet \"5\"; there are \"hidden\", \"plain\", \"mixed, all kinds\", \"nothing\"";
     assert!(unknown.ends_with(said), "{unknown}");
-    assert!(read(&sheet("nothing")).unwrap_err().ends_with("the sheet is empty"));
+    let empty = read(&sheet("nothing")).unwrap_err();
+    assert!(
+        empty.ends_with("sheet \"nothing\" (4 of 4): the sheet is empty; choose another with --sheet"),
+        "{empty}"
+    );
 }
 
 #[test]
@@ -60,7 +64,7 @@ fn cells_of_all_kinds_become_numbers_texts_and_gaps() {
     assert_eq!(numbers(0), [1.5, -2.0, 7.0], "a number that is stored as text too");
     assert_eq!(numbers(1)[..2], [1.0, 0.0]);
     assert_eq!(texts(2), [Some("say \"a\", b"), Some("two lines"), Some("c")]);
-    assert_eq!(texts(3)[..2], [Some("2024-02-29"), Some("2024-03-01 13:05:09")]);
+    assert_eq!(texts(3), [Some("2024-02-29"), Some("2024-03-01 13:05:09"), Some("06:00:00")]);
     // A formula that no program has computed yet, an error, and nothing.
     assert!((0..3).all(|row| frame.number(row, 4).is_nan() && frame.text(row, 4).is_none()));
     assert_eq!(frame.place(2).to_string(), "row 3 (line 8)", "the row of the sheet");
@@ -93,7 +97,7 @@ fn what_is_no_table_is_refused_in_one_sentence() {
     assert_eq!((far.n(), far.width(), far.number(1, 16_383)), (2, 16_384, 1.0));
     let column: String = (1..20_000).map(|row| one(row, &format!("A{row}"))).collect();
     for (parts, said) in [
-        (cells(""), "t: the sheet is empty"),
+        (cells(""), "t: the sheet is empty; choose"),
         (cells(&(one(3, "A3") + &one(2, "A2"))), "row 2 of the sheet comes too late or has a cell twice"),
         (cells(&(one(1, "A1") + &one(1, "A1"))), "row 1 of the sheet comes too late or has a cell twice"),
         (cells("<row><c></row>"), "is not a readable workbook"),
@@ -135,7 +139,13 @@ fn memory_is_refused_before_it_is_taken() {
     assert_eq!(of_styles.unwrap().n(), 1);
     let [book, relations] = sheets(50_000, 5_000);
     let counted = |count: &str| format!("<sst count='1' uniqueCount = '{count}'><si><t>a</t></si></sst>");
+    let rows = format!("<sst>{}", counted("9223372036854775807"));
+    let names = format!("<workbook><definedNames>{}", "<definedName name='a'></definedName>".repeat(200_000));
+    let long = format!("<worksheet><sheetData><row><c t='str'><v>{}</v></c></row>", "x".repeat(30_000_000));
     for parts in [
+        vec![rows],
+        vec![names],
+        vec![long],
         vec![sheet.to_string(), counted("9223372036854775807")],
         vec![sheet.to_string(), counted("3000000")],
         vec![sheet.to_string(), format!("<sst>{}</sst>", "<si/>".repeat(1_000_000))],
@@ -146,4 +156,75 @@ fn memory_is_refused_before_it_is_taken() {
         let error = of_parts(&parts).unwrap_err();
         assert!(error.contains("of memory, but --memory-limit allows"), "{error}");
     }
+}
+
+#[test]
+fn numbers_are_written_as_a_table_of_text_has_them() {
+    let cells = |cells: &[&str]| {
+        let rows = cells.iter().map(|row| {
+            let cells = row.split(' ').map(|value| match value {
+                "-" => "<c/>".to_string(),
+                "!" => "<c t=\"e\"><v>#N/A</v></c>".to_string(),
+                value => format!("<c><v>{value}</v></c>"),
+            });
+            format!("<row>{}</row>", cells.collect::<String>())
+        });
+        format!("<worksheet><sheetData>{}</sheetData></worksheet>", rows.collect::<String>())
+    };
+    let years = of_parts(&[&cells(&["2019 2020 2021", "1.5 2.5 3.5", "4 5 6"])]).unwrap();
+    assert_eq!((years.names().join(" "), years.n()), ("2019 2020 2021".to_string(), 2));
+    let gap = of_parts(&[&cells(&["1", "!", "3"])]).unwrap();
+    assert_eq!((gap.n(), gap.number(1, 0).is_nan()), (3, true), "a missing value is a row");
+}
+
+#[test]
+fn what_is_not_the_format_of_its_name_is_told_with_a_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = |bytes: &[u8]| {
+        let path = folder.path().join("t.xlsx");
+        std::fs::write(&path, bytes).unwrap();
+        read_frame(path, &ReadOptions::default()).unwrap_err().to_string()
+    };
+    let compound = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1".to_vec();
+    let password =
+        [&compound[..], &[0; 100_000], b"E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k\0a\0g\0e\0"].concat();
+    for (bytes, said) in [
+        (b"x,y\n1,2\n".to_vec(), "is not a workbook of Excel; give its format with --format"),
+        (compound, "with pandas and xlrd installed"),
+        (password, "is protected by a password; save it without one"),
+        (b"PK\x03\x04xl/workbook.bin [Content_Types].xml".to_vec(), "with pandas and pyxlsb installed"),
+    ] {
+        let error = error(&bytes);
+        assert!(error.contains(said), "{error}");
+    }
+}
+
+#[test]
+fn hints_suggest_no_option_that_a_sheet_does_not_heed() {
+    let texts = |rows: &[&str]| {
+        let cell = |text: &str| format!("<c t=\"str\"><v>{text}</v></c>");
+        let rows =
+            rows.iter().map(|row| format!("<row>{}</row>", row.split('|').map(cell).collect::<String>()));
+        let sheet = format!("<worksheet><sheetData>{}</sheetData></worksheet>", rows.collect::<String>());
+        Prepare::default().fit(of_parts(&[&sheet]).unwrap()).unwrap_err().to_string()
+    };
+    let commas = texts(&["a|b", "1,5|2", "2,5|3", "1,5|4"]);
+    assert!(commas.contains("make it numbers in the file") && !commas.contains("--decimal"), "{commas}");
+    let pasted = texts(&["a;b", "1;2", "3;4", "5;6"]);
+    assert!(!pasted.contains("--delimiter"), "{pasted}");
+}
+
+#[test]
+fn one_column_of_labels_is_read_as_the_same_lines_of_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let labels = |rows: &[&str]| {
+        let rows = rows.iter().map(|text| format!("<row><c t=\"str\"><v>{text}</v></c></row>"));
+        let sheet = format!("<worksheet><sheetData>{}</sheetData></worksheet>", rows.collect::<String>());
+        let path = folder.path().join("labels.xlsx");
+        std::fs::write(&path, archive(sheet.as_bytes())).unwrap();
+        read_labels(&path, None, &ReadOptions::default()).unwrap().labels.codes.len()
+    };
+    assert_eq!(labels(&["x", "a", "a", "b"]), 4);
+    assert_eq!(labels(&["x", "a", "a", "b", "b"]), 4, "x is the name of the column");
+    assert_eq!(labels(&["class", "a b", "c d"]), 2);
 }

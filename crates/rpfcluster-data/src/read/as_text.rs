@@ -6,6 +6,8 @@ use super::input::Input;
 #[cfg(any(feature = "excel", feature = "sqlite"))]
 use super::{Decimal, Delimiter, Format};
 use crate::error::Result;
+#[cfg(any(feature = "excel", feature = "sqlite"))]
+use crate::error::format;
 use crate::memory::Budget;
 
 /// A workbook or database as text.
@@ -24,7 +26,17 @@ pub(super) fn convert(
     options: &ReadOptions,
     budget: &Budget,
 ) -> Result<std::result::Result<Converted, Input>> {
-    let (text, source, header) = match options.format.unwrap_or_else(|| Format::from_bytes(input.head())) {
+    let chosen = options.format.unwrap_or_else(|| Format::from_bytes(input.head()));
+    let is_read = match chosen {
+        Format::Excel => cfg!(feature = "excel"),
+        Format::Sqlite => cfg!(feature = "sqlite"),
+        _ => false,
+    };
+    let input = match is_read && Format::from_bytes(input.head()) != chosen {
+        true => confirmed(input, chosen, budget)?,
+        false => input,
+    };
+    let (text, source, header) = match chosen {
         #[cfg(feature = "excel")]
         Format::Excel => {
             let source = input.source().to_string();
@@ -48,6 +60,22 @@ pub(super) fn convert(
         ..options.clone()
     };
     Ok(Ok(Converted { text, source, options }))
+}
+
+/// The input, if all of it is of this format, which its beginning does not tell.
+#[cfg(any(feature = "excel", feature = "sqlite"))]
+fn confirmed(input: Input, chosen: Format, budget: &Budget) -> Result<Input> {
+    let source = input.source().to_string();
+    let bytes = input.read_all(budget)?;
+    if Format::from_bytes(&bytes) == chosen {
+        return Ok(Input::of_text(bytes, source));
+    }
+    let other = match chosen {
+        Format::Excel => "is not a workbook of Excel; give its format with --format",
+        _ => "is not an SQLite database; give its format with --format",
+    };
+    let problem = super::foreign::remedy(&bytes, Some(chosen), &source);
+    Err(format(&source, problem.unwrap_or_else(|| other.to_string())))
 }
 
 /// As above, in a build that reads neither.

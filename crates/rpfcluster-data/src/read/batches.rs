@@ -84,13 +84,13 @@ pub fn read_batches_bytes(
 
 fn batches(input: Input, options: &ReadOptions, rows: usize) -> Result<Batches> {
     let budget = Budget::new(input.source(), options.memory);
-    let (input, options) = match as_text::convert(input, options, &budget)? {
+    let (input, options, is_converted) = match as_text::convert(input, options, &budget)? {
         Ok(Converted { text, source, options }) => {
             // The text stays in memory while its rows are read.
             let memory = options.memory.map(|limit| limit.saturating_sub(text.capacity() as u64));
-            (Input::of_text(text, source), ReadOptions { memory, ..options })
+            (Input::of_text(text, source), ReadOptions { memory, ..options }, true)
         }
-        Err(input) => (input, options.clone()),
+        Err(input) => (input, options.clone(), false),
     };
     let (source, options) = (input.source().to_string(), &options);
     let budget = Budget::new(&source, options.memory);
@@ -101,6 +101,7 @@ fn batches(input: Input, options: &ReadOptions, rows: usize) -> Result<Batches> 
     let (kind, width) = match found {
         Format::Text => {
             let stream = TextStream::new(input, options, &budget)?;
+            let stream = if is_converted { stream.of_converted() } else { stream };
             let width = stream.width();
             (Kind::Text(Box::new(stream)), width)
         }

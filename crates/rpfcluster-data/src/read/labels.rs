@@ -38,6 +38,11 @@ pub fn read_labels(
     let source = name(path);
     let budget = Budget::new(&source, options.memory);
     match as_text::convert(Input::open(path)?, &options.of_path(path), &budget)? {
+        Ok(Converted { text, source, options }) if column.is_none() && is_one_a_line(&text) => {
+            let bare = ReadOptions { header: Some(false), ..options };
+            let frame = text::read(text, &source, &bare, &budget)?;
+            one_a_line(&lines(&frame), &source, options.header, &budget)
+        }
         Ok(Converted { text, source, options }) => {
             of_frame(text::read(text, &source, &options, &budget)?, &source, column)
         }
@@ -107,6 +112,16 @@ fn of_frame(frame: Frame, source: &str, column: Option<&ColumnRef>) -> Result<Ro
 fn is_one_a_line(bytes: &[u8]) -> bool {
     let first = bytes.split(|b| *b == b'\n').find(|l| !l.trim_ascii().is_empty()).unwrap_or_default();
     !first.trim_ascii().iter().any(|b| b",;\t\"".contains(b) || *b == 0)
+}
+
+/// The cells of the only column of a table without a header, one a line.
+fn lines(frame: &Frame) -> Vec<u8> {
+    let cell = |row: usize| match (frame.text(row, 0), frame.number(row, 0)) {
+        (Some(text), _) => text.to_string(),
+        (None, x) if x.is_nan() => "NA".to_string(),
+        (None, x) => x.to_string(),
+    };
+    (0..frame.n()).flat_map(|row| format!("{}\n", cell(row)).into_bytes()).collect()
 }
 
 fn one_a_line(bytes: &[u8], source: &str, header: Option<bool>, budget: &Budget) -> Result<RowLabels> {

@@ -209,9 +209,8 @@ impl ReadOptions {
 fn parse_input(input: Input, options: &ReadOptions, budget: &Budget) -> Result<Frame> {
     match as_text::convert(input, options, budget)? {
         Ok(Converted { text, source, options }) => {
-            let mut frame = text::read(text, &source, &options, budget)?;
-            frame.dialect = frame.dialect.map(|dialect| Dialect { is_converted: true, ..dialect });
-            Ok(frame)
+            let frame = text::read(text, &source, &options, budget)?;
+            Ok(Frame { dialect: frame.dialect.map(Dialect::of_converted), ..frame })
         }
         Err(input) => {
             let source = input.source().to_string();

@@ -1,6 +1,7 @@
 //! SQLite databases: the rows of a query, or of the only table. The file is opened for reading, by SQLite itself, since only that
 //! knows which changes of another process count.
 
+use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
@@ -26,7 +27,8 @@ pub(super) fn text(input: &Input, query: Option<&str>, budget: &Budget) -> Resul
         return Err(format(source, problem));
     };
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let database = Connection::open_with_flags(path, flags).map_err(failed)?;
+    // A name that begins with "file:" would be a URI.
+    let database = Connection::open_with_flags(Path::new(".").join(path), flags).map_err(failed)?;
     // The file may be a stranger's: its views call no function with side effects.
     database.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true).map_err(failed)?;
     database.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false).map_err(failed)?;

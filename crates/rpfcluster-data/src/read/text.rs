@@ -41,6 +41,13 @@ pub struct Dialect {
     pub is_converted: bool,
 }
 
+impl Dialect {
+    /// The same, of a text that was made of a workbook or a database.
+    pub(super) fn of_converted(self) -> Self {
+        Dialect { is_converted: true, ..self }
+    }
+}
+
 impl std::fmt::Display for Dialect {
     /// `cells separated by ";", decimal comma, header`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

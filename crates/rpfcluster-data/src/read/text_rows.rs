@@ -35,11 +35,15 @@ impl<'b> Rows<'b> {
 
     /// Appends a number, or a missing value for NaN.
     pub fn number(&mut self, x: f64) -> Result<()> {
+        /// Whole numbers up to this, 2^53, are written without a fraction.
+        const WHOLE: f64 = 9_007_199_254_740_992.0;
         self.begin(NUMBER)?;
-        if !x.is_nan() {
-            // Writing to a vector does not fail.
-            let _ = write!(self.text, "{x:?}");
-        }
+        // Writing to a vector does not fail.
+        let _ = match x {
+            _ if x.is_nan() => Ok(()),
+            _ if x.fract() == 0.0 && x.abs() <= WHOLE => write!(self.text, "{x}"),
+            _ => write!(self.text, "{x:?}"),
+        };
         Ok(())
     }
 
@@ -76,6 +80,12 @@ impl<'b> Rows<'b> {
 
     /// Ends the row.
     pub fn end(&mut self) -> Result<()> {
+        let start = self.ends.last().map_or(0, |(end, _)| *end);
+        if self.cells == 1 && self.text.len() == start {
+            // A missing value, which alone would make a blank line.
+            self.make_room(3)?;
+            self.text.extend_from_slice(b"\"\"");
+        }
         if self.ends.len() == self.ends.capacity() {
             let more = 64.max(self.ends.len() / 4);
             self.budget.reserve(&mut self.ends, more)?;
@@ -150,8 +160,15 @@ mod tests {
         rows.end().unwrap();
         rows.integer(-7).unwrap();
         rows.number(f64::NAN).unwrap();
+        rows.number(2019.0).unwrap();
+        rows.end().unwrap();
+        rows.missing().unwrap();
+        rows.end().unwrap();
+        rows.number(-0.0).unwrap();
+        rows.number(1e17).unwrap();
+        rows.number(0.1).unwrap();
         let text = String::from_utf8(rows.finish().unwrap()).unwrap();
-        assert_eq!(text, "a,,\n\n,1.5e300,\"say \"\"1,5\"\" or not\"\n-7,,\n");
+        assert_eq!(text, "a,,\n\n,1.5e300,\"say \"\"1,5\"\" or not\"\n-7,,2019\n\"\",,\n-0,1e17,0.1\n");
         assert!(Rows::new(&budget).finish().unwrap().is_empty());
     }
 }

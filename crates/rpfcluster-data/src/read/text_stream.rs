@@ -46,6 +46,12 @@ impl TextStream {
         Ok(TextStream { input, layout, pending, at, ended, header })
     }
 
+    /// The same, of a text that was made of a workbook or a database.
+    pub fn of_converted(mut self) -> Self {
+        self.layout.dialect = self.layout.dialect.of_converted();
+        self
+    }
+
     /// Number of columns.
     pub fn width(&self) -> usize {
         self.layout.names.len()
