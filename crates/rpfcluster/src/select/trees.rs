@@ -139,4 +139,39 @@ mod tests {
         assert!(finished(&after(&[0.5, 0.5, 0.505]), 1600));
         assert!(!finished(&after(&[0.5, 0.5, 0.6]), 1600));
     }
+
+    /// Trees chosen where the halves of the i-th forest differ in the cluster of `flipped[i]` rows of each of two clusters.
+    fn chosen(n: usize, k: usize, flipped: &[usize], most: usize) -> TreesChoice {
+        let values: Vec<f64> = (0..n).map(|row| row as f64).collect();
+        let points = Points::new(&values, n, 1).unwrap();
+        let calls = std::cell::Cell::new(0);
+        let fit = |leaves: &Arc<LeafMatrix>| {
+            let call = calls.replace(calls.get() + 1);
+            let flips = if call % 2 == 0 { 0 } else { flipped[(call / 2).min(flipped.len() - 1)] };
+            let rows = leaves.n() as u32;
+            Ok((0..rows).map(|row| u32::from((row as usize / 2 < flips) != (row % 2 == 0))).collect())
+        };
+        let params = RpfCluster { k, ..RpfCluster::default() };
+        choose_trees(&points, &params, most, &crate::observe::Silent, &fit).unwrap()
+    }
+
+    #[test]
+    fn the_fewest_trees_that_are_as_good_as_any_are_chosen() {
+        let numbers = |choice: &TreesChoice| choice.tried.iter().map(|t| t.trees).collect::<Vec<_>>();
+        let agreed = chosen(200, 2, &[0], 1600);
+        assert_eq!((agreed.trees, agreed.agreed, numbers(&agreed)), (50, true, vec![50]));
+        let later = chosen(200, 2, &[30, 0], 1600);
+        assert_eq!((later.trees, later.agreed, numbers(&later)), (100, true, vec![50, 100]));
+        let never = chosen(200, 2, &[40, 15, 15, 15, 15], 1600);
+        assert_eq!((never.trees, never.agreed, numbers(&never)), (100, false, vec![50, 100, 200, 400]));
+        let limited = chosen(200, 2, &[40, 30, 20], 150);
+        assert_eq!((limited.trees, limited.agreed, numbers(&limited)), (150, false, vec![50, 100, 150]));
+    }
+
+    #[test]
+    fn a_sample_has_enough_rows_for_the_clusters() {
+        assert_eq!(chosen(SAMPLE_ROWS, 2, &[0], 50).sample, None);
+        assert_eq!(chosen(SAMPLE_ROWS + 1, 2, &[0], 50).sample, Some(SAMPLE_ROWS));
+        assert_eq!(chosen(7000, 300, &[0], 50).sample, Some(6000));
+    }
 }

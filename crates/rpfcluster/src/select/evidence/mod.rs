@@ -336,6 +336,17 @@ mod tests {
     }
 
     #[test]
+    fn the_gap_is_that_to_tables_without_clusters() {
+        let of = |values: &[f64]| {
+            evidence(values, &[2, 3, 4, 5]).candidates.iter().map(|c| c.gap).collect::<Vec<_>>()
+        };
+        let three = of(&groups(3, 100, 12.0));
+        assert!(three[1] > 2.0 && [0, 2, 3].iter().all(|at| three[*at] < three[1] - 1.0), "{three:?}");
+        let one = of(&groups(1, 300, 0.0));
+        assert!(one.iter().sum::<f64>().abs() / 4.0 < 0.25, "{one:?}");
+    }
+
+    #[test]
     fn few_rows_have_no_strength() {
         let found = evidence(&groups(2, 5, 12.0), &[2]);
         assert_eq!(found.candidates[0].strength, None);

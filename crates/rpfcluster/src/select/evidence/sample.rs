@@ -112,3 +112,76 @@ pub(super) fn reference_sample(
     }
     Ok(cloud)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observe::Silent;
+
+    fn normals(count: usize) -> Vec<f64> {
+        let mut stream = Stream::new(5, Purpose::Shapes, 0, 0);
+        (0..count).map(|_| stream.normal()).collect()
+    }
+
+    fn sample(values: &[f64], d: usize) -> Vec<f64> {
+        let points = Points::new(values, values.len() / d, d).unwrap();
+        let rows: Vec<u32> = (0..points.n() as u32).collect();
+        dense_sample(&points, &rows, 3, &Silent).unwrap().0
+    }
+
+    #[test]
+    fn projections_of_a_wide_table_differ_and_keep_distances() {
+        let (n, d) = (4, MAX_COLUMNS + 1);
+        let values = normals(n * d);
+        let found = sample(&values, d);
+        assert_eq!(found.len(), n * PROJECTIONS);
+        let mut first = found[..PROJECTIONS].to_vec();
+        first.sort_by(f64::total_cmp);
+        assert!(first.windows(2).all(|pair| pair[0] < pair[1]), "two directions are equal");
+        let square = |values: &[f64], width: usize, a: usize, b: usize| {
+            let pairs = values[a * width..][..width].iter().zip(&values[b * width..][..width]);
+            pairs.map(|(x, y)| (x - y).powi(2)).sum::<f64>()
+        };
+        let scale = values.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+        for (a, b) in [(0, 1), (1, 2), (2, 3)] {
+            let kept = square(&found, PROJECTIONS, a, b) / PROJECTIONS as f64 * scale * scale;
+            // The relative standard error is the square root of 2 / 256.
+            assert!((kept / square(&values, d, a, b) - 1.0).abs() < 0.4, "{kept}");
+        }
+        for power in [-500, 900] {
+            let factor = 2f64.powi(power);
+            let scaled: Vec<f64> = values.iter().map(|v| v * factor).collect();
+            assert_eq!(sample(&scaled, d), found, "the scale does not count");
+        }
+    }
+
+    #[test]
+    fn large_values_are_reduced_by_a_power_of_two() {
+        let values = normals(20);
+        assert_eq!(sample(&values, 2), values);
+        let large: Vec<f64> = values.iter().map(|v| v * 2f64.powi(700)).collect();
+        let reduced: Vec<f64> = values.iter().map(|v| v * 2f64.powi(100)).collect();
+        assert_eq!(sample(&large, 2), reduced);
+    }
+
+    #[test]
+    fn reference_has_the_moments_of_the_table() {
+        let d = 2;
+        let values: Vec<f64> =
+            normals(4000).chunks_exact(d).flat_map(|z| [4.0 + 3.0 * z[0], z[0] + z[1]]).collect();
+        let moments = |values: &[f64]| {
+            let n = (values.len() / d) as f64;
+            let mean = |j: usize| values.iter().skip(j).step_by(d).sum::<f64>() / n;
+            let of = |i: usize, j: usize| {
+                values.chunks_exact(d).map(|row| (row[i] - mean(i)) * (row[j] - mean(j))).sum::<f64>() / n
+            };
+            [mean(0), mean(1), of(0, 0), of(0, 1), of(1, 1)]
+        };
+        let reference = reference_sample(&values, d, 3, 0, &Silent).unwrap();
+        assert_eq!(reference.len(), values.len());
+        for (found, expected) in moments(&reference).into_iter().zip([4.0, 0.0, 9.0, 3.0, 2.0]) {
+            assert!((found - expected).abs() < 0.15 * 9f64.max(expected), "{found} for {expected}");
+        }
+        assert_ne!(reference, reference_sample(&values, d, 3, 1, &Silent).unwrap());
+    }
+}
