@@ -27,11 +27,8 @@ pub(super) fn convert(
     budget: &Budget,
 ) -> Result<std::result::Result<Converted, Input>> {
     let chosen = options.format.unwrap_or_else(|| Format::from_bytes(input.head()));
-    let is_read = match chosen {
-        Format::Excel => cfg!(feature = "excel"),
-        Format::Sqlite => cfg!(feature = "sqlite"),
-        _ => false,
-    };
+    let is_read = cfg!(feature = "excel") && chosen == Format::Excel
+        || cfg!(feature = "sqlite") && chosen == Format::Sqlite;
     let input = match is_read && Format::from_bytes(input.head()) != chosen {
         true => confirmed(input, chosen, budget)?,
         false => input,
