@@ -78,6 +78,7 @@ put("workbook", "case-far", far.replace('<row r="1048576">', '<row r="1"><c r="A
 put("workbook", "case-order", SHEET.replace('r="4"', 'r="1"').replace("A4", "A1"))
 # The stated number of texts, for which calamine makes room.
 put("workbook", "case-count", "\0".join([SHEET, TEXTS.format(2**63)]))
+put("workbook", "case-stated", "\0".join([SHEET, TEXTS.format("k")]))
 # Styles that copy a long name, and sheets that copy a long path.
 styles = STYLES.replace("Sans", "S" * 20000).replace("</cellXfs>", "<xf fontId='0'></xf>" * 2000 + "</cellXfs>")
 put("workbook", "case-styles", "\0".join([SHEET, TEXTS.format(2), styles]))

@@ -173,7 +173,10 @@ fn measured(bytes: &[u8], source: &str, budget: &Budget) -> Result<usize> {
             found.styles.saturating_mul(style.saturating_add(texts.saturating_mul(found.longest))),
             found.entries.saturating_mul(ENTRY),
             // The cells of a sheet are read one after another; of the other parts the characters are kept.
-            if found.styles + found.entries + found.texts + found.stated > 0 { found.length } else { 0 },
+            match (found.styles, found.entries, found.texts, found.stated) {
+                (0, 0, 0, 0) => 0,
+                _ => found.length,
+            },
         ];
         let more = more.into_iter().fold(0, usize::saturating_add);
         budget.spend(more)?;
