@@ -285,3 +285,27 @@ pub(crate) fn check_resolution(resolution: f64) -> Result<()> {
         false => Err(parameter("resolution", resolution, "above 0")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::affinity::{SparseAffinity, Weights};
+    use crate::observe::Silent;
+
+    /// A triangle of weight 2 with a tail of weight 0.5.
+    fn graph() -> SparseAffinity {
+        let (indptr, indices) = (vec![0, 2, 4, 7, 8], vec![1, 2, 0, 2, 0, 1, 3, 2]);
+        let weights = Weights::Values(vec![2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 0.5, 0.5]);
+        SparseAffinity::new(0.0, indptr, indices, weights).unwrap()
+    }
+
+    #[test]
+    fn at_the_unit_of_resolution_one_community_has_no_quality() {
+        for (quality, unit) in [(Quality::Modularity, 1.0), (Quality::Cpm, 13.0 / 16.0)] {
+            let leiden = Leiden::new(&graph(), None, quality, 0, &Silent).unwrap();
+            assert!((leiden.unit() - unit).abs() < 1e-15, "{quality:?}: {}", leiden.unit());
+            let all = potts(&leiden.network, &[0; 4], leiden.unit() * leiden.factor());
+            assert!(all.abs() < 1e-12, "{quality:?}: {all}");
+        }
+    }
+}
