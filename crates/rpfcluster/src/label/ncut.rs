@@ -223,3 +223,35 @@ pub fn ncut_value<'a>(
     }
     Ok(total)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::affinity::{SparseAffinity, Weights};
+    use crate::observe::Silent;
+
+    #[test]
+    fn entries_of_one_sign_are_cut_at_their_largest_gap() {
+        assert_eq!(at_largest_gap(&[0.1, 0.9, 0.12, 0.95]), [false, true, false, true]);
+        assert_eq!(at_largest_gap(&[0.5, 0.5, 0.5]), [true, false, false], "without a gap the first row");
+    }
+
+    #[test]
+    fn a_bipartition_has_the_value_of_its_cut() {
+        // A path of five rows with weights 1, 2, 0.25 and 3.
+        let (indptr, indices) = (vec![0, 1, 3, 5, 7, 8], vec![1, 0, 2, 1, 3, 2, 4, 3]);
+        let weights = Weights::Values(vec![1.0, 1.0, 2.0, 2.0, 0.25, 0.25, 3.0, 3.0]);
+        let graph = SparseAffinity::new(0.0, indptr, indices, weights).unwrap();
+        let degrees: [f64; 5] = [1.0, 3.0, 2.25, 3.25, 3.0];
+        let total: f64 = degrees.iter().sum();
+        let second = [0.5, 0.4, 0.3, -0.5, -0.6];
+        let vectors: Vec<f64> =
+            degrees.iter().zip(second).flat_map(|(d, v)| [(d / total).sqrt(), v]).collect();
+        let found = by_sign(&Affinity::from(&graph), &vectors, 2, &degrees, &Silent).unwrap();
+        assert_eq!(found.side, [true, true, true, false, false]);
+        let labels: Vec<u32> = found.side.iter().map(|side| u32::from(!side)).collect();
+        assert_eq!(found.ncut, 0.25 / 6.25 + 0.25 / 6.25);
+        assert_eq!(ncut_value(&graph, &labels, 2, &Silent).unwrap(), found.ncut);
+        assert_eq!(ncut_value(&graph, &[0; 5], 2, &Silent).unwrap(), 0.0, "an empty part counts 0");
+    }
+}

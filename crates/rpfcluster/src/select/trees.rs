@@ -144,10 +144,10 @@ mod tests {
     fn chosen(n: usize, k: usize, flipped: &[usize], most: usize) -> TreesChoice {
         let values: Vec<f64> = (0..n).map(|row| row as f64).collect();
         let points = Points::new(&values, n, 1).unwrap();
-        let calls = std::cell::Cell::new(0);
+        let calls = std::cell::Cell::new(0usize);
         let fit = |leaves: &Arc<LeafMatrix>| {
             let call = calls.replace(calls.get() + 1);
-            let flips = if call % 2 == 0 { 0 } else { flipped[(call / 2).min(flipped.len() - 1)] };
+            let flips = if call.is_multiple_of(2) { 0 } else { flipped[(call / 2).min(flipped.len() - 1)] };
             let rows = leaves.n() as u32;
             Ok((0..rows).map(|row| u32::from((row as usize / 2 < flips) != (row % 2 == 0))).collect())
         };

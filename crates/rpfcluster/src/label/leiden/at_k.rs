@@ -196,3 +196,22 @@ impl Leiden {
         Ok(merged)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_search_steps_outwards_ever_faster_until_both_sides_are_known() {
+        let mut open = Bracket { low: 0.0, high: f64::INFINITY, step: 2.0 };
+        assert_eq!(open.next(8.0), 2.0, "downwards while no resolution is known to be too low");
+        open.low = 0.5;
+        assert_eq!(open.next(0.5), 8.0, "upwards by the square of the last step");
+        open.high = 8.0;
+        assert_eq!(open.next(8.0), 2.0, "the geometric mean");
+        assert!(!open.is_closed());
+        let closed = Bracket { low: 1.0, high: 1.0 + 0.5 * CLOSE, step: 2.0 };
+        assert!(closed.is_closed());
+        assert!(!Bracket { low: 1.0, high: 1.0 + 2.0 * CLOSE, step: 2.0 }.is_closed());
+    }
+}
