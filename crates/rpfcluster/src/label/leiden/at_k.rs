@@ -210,6 +210,8 @@ mod tests {
         open.high = 8.0;
         assert_eq!(open.next(8.0), 2.0, "the geometric mean");
         assert!(!open.is_closed());
+        let mut above = Bracket { low: 0.0, high: 8.0, step: 2.0 };
+        assert_eq!(above.next(8.0), 2.0, "no mean with an unknown side");
         let closed = Bracket { low: 1.0, high: 1.0 + 0.5 * CLOSE, step: 2.0 };
         assert!(closed.is_closed());
         assert!(!Bracket { low: 1.0, high: 1.0 + 2.0 * CLOSE, step: 2.0 }.is_closed());
