@@ -64,7 +64,7 @@ scalar: ## run the tests that compare bits with the portable code instead of AVX
 databases: ## test the reader of SQLite, a feature that is off by default
 	$(CARGO) test --release --workspace --locked --quiet --features rpfcluster-cli/sqlite --test databases --test queries
 
-threads: ## compare 1, 2, 3 and 8 threads below and above every size threshold, or those from FROM rows (20 minutes)
+threads: ## compare 1, 2, 3 and 8 threads below and above every size threshold, or those from FROM rows (minutes)
 	RPF_FROM_ROWS=$(or $(FROM),0) $(CARGO) test --release --workspace --locked --test thread_count -- --ignored --nocapture at_any_size
 
 outcomes: ## print what becomes of 200 adversarial tables

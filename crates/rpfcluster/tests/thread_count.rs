@@ -121,7 +121,7 @@ fn chosen_parameters_and_verdict_do_not_depend_on_thread_count() {
 }
 
 #[test]
-#[ignore = "takes 20 minutes; `make threads` runs it"]
+#[ignore = "takes minutes; `make threads` runs it"]
 fn nothing_depends_on_thread_count_at_any_size() {
     let all = [1, 2, 3, 8];
     // The long run in parts.
