@@ -36,6 +36,7 @@ fn files_of_spreadsheets_and_databases_are_refused_with_a_remedy() {
         (archive("docProps/app.xml"), "t: is not a readable workbook: "),
         (archive("[Content_Types].xml xl/workbook.bin"), "with pandas and pyxlsb installed"),
         (archive("[Content_Types].xml word/document.xml"), "is a zip archive"),
+        (archive("xl/workbook.xml xl/embeddings/a.docx word/document.xml"), "is not a readable workbook"),
         (archive("mimetypeapplication/vnd.oasis.opendocument.spreadsheet"), "pandas and odfpy installed"),
         (compound("\0\0"), "is a spreadsheet of a kind that is not read; save it as .xlsx or .csv, or, with"),
         (compound("E\0n\0c\0r\0y\0p\0t\0e\0d\0P\0a\0c\0k\0a\0g\0e\0"), "is protected by a password"),

@@ -146,12 +146,14 @@ impl Format {
     }
 }
 
-/// Whether an archive is a workbook whose parts are XML. Some programs write the properties or the list of parts first.
+/// Whether an archive is a workbook whose parts are XML. Some programs write the properties or the list of parts first, where
+/// the beginning does not tell a workbook from another document. A document of another kind may be embedded in a workbook.
 fn is_workbook(bytes: &[u8]) -> bool {
     let holds = |names: &[&[u8]]| names.iter().any(|name| memchr::memmem::find(bytes, name).is_some());
     bytes.starts_with(b"PK\x03\x04")
-        && holds(&[b"xl/workbook.xml", b"[Content_Types].xml", b"docProps/"])
-        && !holds(&[b"xl/workbook.bin", b"word/", b"ppt/"])
+        && (holds(&[b"xl/workbook.xml"])
+            || holds(&[b"[Content_Types].xml", b"docProps/"])
+                && !holds(&[b"xl/workbook.bin", b"word/", b"ppt/"]))
 }
 
 /// Whether text begins like a JSON object, or like an array of them.
