@@ -405,8 +405,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, ClusterParams): 
 
     def _assign(self, X: Any) -> tuple[NDArray[np.int64], Any]:
         """Return the cluster of each sample, and the validated samples."""
-        cluster = self._require_forest()
-        X = check_data(self, X, reset=False)
+        cluster, X = self._require_forest(), check_data(self, X, reset=False)
         return cluster.predict(as_native(X, self), make_progress(self.verbose)), X
 
     def predict_with_confidence(self, X: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -425,8 +424,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, ClusterParams): 
             From 0 to 1: of the training samples that a sample shares a leaf with, the fraction in its cluster, shrunk
             as ``confidence_`` is. A sample far outside the training samples has at most 1 / n_clusters.
         """
-        cluster = self._require_forest()
-        X = check_data(self, X, reset=False)
+        cluster, X = self._require_forest(), check_data(self, X, reset=False)
         return cluster.predict_with_confidence(as_native(X, self), make_progress(self.verbose))
 
     def score(self, X: Any, y: Any = None) -> float:
@@ -489,8 +487,7 @@ class RPFCluster(ClassNamePrefixFeaturesOutMixin, ClusterMixin, ClusterParams): 
         embedding : ndarray of shape (n_samples, n_clusters_)
             The coordinates, in the float type of X.
         """
-        cluster = self._require_forest()
-        X = check_data(self, X, reset=False)
+        cluster, X = self._require_forest(), check_data(self, X, reset=False)
         return cluster.transform(as_native(X, self), make_progress(self.verbose)).astype(float_type(X), copy=False)
 
     def __sklearn_tags__(self) -> Any:

@@ -139,22 +139,13 @@ fn mutants_of_npy_files_are_survived() {
 }
 
 #[test]
-fn mutants_of_json_files_are_survived() {
-    check_mutants("json");
-}
-
-#[test]
 fn mutants_of_workbooks_are_survived() {
     check_mutants("workbook");
 }
 
 #[test]
-fn mutants_of_npz_files_are_survived() {
+fn mutants_of_matrix_files_are_survived() {
     check_mutants("npz");
-}
-
-#[test]
-fn mutants_of_mtx_files_are_survived() {
     check_mutants("mtx");
 }
 
@@ -166,6 +157,7 @@ fn mutants_of_model_files_are_survived() {
 #[test]
 fn mutants_of_text_files_are_survived() {
     check_mutants("text");
+    check_mutants("json");
     check_mutants("gzip");
     check_mutants("labels");
 }
@@ -373,36 +365,6 @@ fn valid_files_are_not_called_damaged() {
     let message = read.unwrap_err().to_string();
     assert!(message.contains("reading needs over"), "{message}");
     assert!(held < 1 << 20, "{held} bytes");
-}
-
-#[test]
-fn bytes_after_gzip_data_are_named() {
-    let _alone = alone();
-    let folder = tempfile::tempdir().unwrap();
-    let gzipped = |text: &[u8]| {
-        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-        packed.write_all(text).unwrap();
-        packed.finish().unwrap()
-    };
-    let read = |parts: &[&[u8]]| {
-        let path = folder.path().join("x.csv.gz");
-        std::fs::write(&path, parts.concat()).unwrap();
-        read_frame(&path, &ReadOptions::default())
-    };
-    let (one, two) = (gzipped(b"1,2\n3,4\n"), gzipped(b"5,6\n"));
-    let long = gzipped(&b"1,2\n".repeat(1 << 20));
-    assert_eq!(read(&[&one, &two]).unwrap().n(), 3);
-    assert_eq!(read(&[&one, &[0; 100_000]]).unwrap().n(), 2);
-    assert_eq!(read(&[&long, &two, &[0; 7]]).unwrap().n(), (1 << 20) + 1);
-    for (after, count) in [(b"trailing".to_vec(), 8), ([vec![0; 70_000], b"x".to_vec()].concat(), 70_001)] {
-        for before in [&one, &long] {
-            let message = read(&[before, &after]).unwrap_err().to_string();
-            let words = format!("has {count} bytes after the end of the gzip data");
-            assert!(message.contains(&words), "{message}");
-        }
-    }
-    let message = read(&[&one[..one.len() - 9]]).unwrap_err().to_string();
-    assert!(message.contains("cut short"), "{message}");
 }
 
 #[test]

@@ -1,12 +1,10 @@
 //! The text reader: every layout it must guess, every input it must refuse, and no panic on any input.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail loudly, like the tests")]
 
-use std::io::Write;
-
 use proptest::prelude::*;
 use rpfcluster_data::{
     ColumnRef, DataError, Format, Frame, Labels, Missing, Prepare, ReadOptions, Selection, Standardize,
-    Table, Values, read_batches_bytes, read_frame, read_frame_bytes, read_labels_bytes,
+    Table, Values, read_batches_bytes, read_frame_bytes, read_labels_bytes,
 };
 
 const TEXT: ReadOptions = ReadOptions {
@@ -434,58 +432,6 @@ fn standardising_one_column_leaves_the_others() {
 }
 
 #[test]
-fn label_files_in_every_form_are_read() {
-    let read = |text: &str, column: Option<&str>| {
-        let column = column.map(ColumnRef::from);
-        read_labels_bytes(text.as_bytes().to_vec(), "l.csv", column.as_ref(), &TEXT)
-    };
-    let ours = read("row,cluster\n1,0\n3,1\n4,0\n", None).unwrap();
-    assert_eq!((ours.rows, ours.labels.codes), (Some(vec![1, 3, 4]), vec![0, 1, 0]));
-    let lines = read("setosa\nvirginica\nsetosa\n", None).unwrap();
-    assert_eq!((lines.rows, lines.labels.names), (None, vec!["setosa".to_string(), "virginica".to_string()]));
-    assert_eq!(read("cluster\n5\n7\n5", None).unwrap().labels.codes, [0, 1, 0]);
-    assert_eq!(read("1.\r\n0.\r\n1\r\n", None).unwrap().labels.codes, [0, 1, 0]);
-    assert_eq!(read("a,b,kind\n1,2,x\n3,4,y\n", Some("kind")).unwrap().labels.names, ["x", "y"]);
-    for (text, words) in [
-        ("a,b\n1,2\n", "none is called \"cluster\""),
-        ("row,cluster\n1,0\n1,1\n", "occurs twice"),
-        ("row,cluster\n0,0\n", "is not a row number"),
-        ("row,cluster\n1,\n", "label is missing"),
-        ("1\nNA\n", "label is missing"),
-        ("", "no labels"),
-    ] {
-        let message = read(text, None).unwrap_err().to_string();
-        assert!(message.contains(words), "{text:?}: {message}");
-    }
-}
-
-#[test]
-fn gzip_is_decoded_and_truncated_gzip_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    let text: String = (0..5000).map(|i| format!("{i},{}\n", i * i % 97)).collect();
-    encoder.write_all(text.as_bytes()).unwrap();
-    let packed = encoder.finish().unwrap();
-    let path = folder.path().join("a.csv.gz");
-    std::fs::write(&path, &packed).unwrap();
-    assert_eq!(read_frame(&path, &ReadOptions::default()).unwrap().n(), 5000);
-    std::fs::write(&path, &packed[..packed.len() / 2]).unwrap();
-    let message = read_frame(&path, &ReadOptions::default()).unwrap_err().to_string();
-    assert!(message.contains("a.csv.gz") && message.contains("cut short"), "{message}");
-}
-
-#[test]
-fn missing_files_and_folders_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let missing = read_frame(folder.path().join("no.csv"), &ReadOptions::default()).unwrap_err();
-    assert!(
-        matches!(missing, DataError::File { .. }) && missing.to_string().ends_with("no.csv: no such file")
-    );
-    let message = read_frame(folder.path(), &ReadOptions::default()).unwrap_err().to_string();
-    assert!(message.contains("is a folder"), "{message}");
-}
-
-#[test]
 fn chunks_give_the_same_frame_as_one_pass() {
     // Over a megabyte, so several tasks; empty lines and text cells fall anywhere.
     let mut text = String::from("x,y,name\n");
@@ -543,20 +489,4 @@ proptest! {
         let text: String = values.chunks(3).map(|r| format!("{},{:e},{}\n", r[0], r[1], r[2])).collect();
         prop_assert_eq!(numbers(&text), values);
     }
-}
-
-#[test]
-fn the_name_of_a_column_of_labels_is_not_a_label() {
-    let labels = |text: &str, header: Option<bool>| {
-        let options = ReadOptions { header, ..Default::default() };
-        read_labels_bytes(text.as_bytes().to_vec(), "t", None, &options).unwrap().labels.codes.len()
-    };
-    assert_eq!(labels("diagnosis\nB\nM\nB\nM\n", None), 4);
-    assert_eq!(labels("diagnosis\n0\n1\n0\n1\n", None), 4);
-    assert_eq!(labels("\ndiagnosis\n0\n1\n0\n1\n", Some(true)), 4);
-    // A label that occurs once is a label where others do too, and so is a number.
-    assert_eq!(labels("a\nB\nM\nB\nM\nc\n", None), 6);
-    assert_eq!(labels("7\n0\n1\n0\n1\n", None), 5);
-    assert_eq!(labels("a\nb\n", None), 2);
-    assert_eq!(labels("class\nclass\nB\nB\n", Some(false)), 4);
 }
